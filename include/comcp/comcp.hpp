@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+//
+// Everything but TLS. Programs that only speak stdio can include <comcp/stdio.hpp> instead.
+#pragma once
+
+#include <comcp/stdio.hpp>
+#include <comcp/transport/memory.hpp>

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// The table of limits: how much of anything a peer may make us keep or wait for. Every limit is finite by default and
+// can be set; time limits of calls are policies (policy/timeouts.hpp). Not for limits that no code enforces: a row
+// arrives together with the code that it bounds.
+#pragma once
+
+#include <comcp/config.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// The clock of all deadlines; only timer.hpp reads it.
+using duration = std::chrono::steady_clock::duration;
+using time_point = std::chrono::steady_clock::time_point;
+
+/// "For ever", spelled out: zero is never taken as "no limit".
+inline constexpr duration no_limit = duration::max();
+
+/// Sizes are bytes, counts are items. All members may be set before a client or server starts.
+struct limits
+{
+    /// One message: a line on stdio. A longer one is skipped while it is read; only its request fails.
+    std::size_t message = 16 * 1024 * 1024;
+    /// JSON nesting, the outermost object being 1. Deeper input is answered with -32700.
+    std::size_t depth = 64;
+    /// Requests in flight in one session, each way. A further one is refused with -32603 and `data.retryable`.
+    std::size_t in_flight = 256;
+    /// Queued output plus the bytes of requests held, per stream. While output is queued beyond it, reading pauses.
+    std::size_t stream_buffer = 4 * 1024 * 1024;
+    /// A stream whose queued output makes no progress for this long is cut.
+    duration write_stall = std::chrono::seconds(30);
+    /// How long a server may go on with running handlers after its input ended, and how long `close()` may take.
+    duration close = std::chrono::seconds(10);
+    /// A request from server to client (roots, sampling, elicitation).
+    duration server_request = std::chrono::seconds(60);
+    /// Pages and items of one listing. Beyond them the list is partial and says so.
+    std::size_t pages = 1000;
+    std::size_t tools = 10000;
+    /// Log notices waiting for a slow callback of the host; further ones are dropped and counted.
+    std::size_t notices = 256;
+    /// The last bytes of a child's stderr that errors quote.
+    std::size_t stderr_tail = 8 * 1024;
+};
+
+} // namespace comcp::inline COMCP_ABI
