@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// An MCP client: connects to one server, lists its tools and calls them. A handle: everything it starts lives on without
+// it only until it can end, and nothing touches the handle afterwards. Not for many servers at once: that is the pool.
+#pragma once
+
+#include <comcp/client/core.hpp>
+#include <comcp/policy.hpp>
+#include <comcp/protocol/methods.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A client with the policies of `Policy`.
+///
+/// Thread rule: a client lives on the executor on which `connect` was awaited, a strand where several threads run the
+/// context. Operations awaited elsewhere hop there and back; everything else is called there. Destroying the client
+/// ends the session at once: calls that wait end as closed, a child process is killed and reaped.
+template <class Policy = default_policy>
+class basic_client
+{
+    static_assert(assert_policy<Policy>());
+
+public:
+    /// A client of a server that it starts as a child process.
+    basic_client(child_process program, identity who, client_options options = {}, policy_state<Policy> policies = {})
+        : basic_client(std::move(who), std::move(options), std::move(policies))
+    {
+        core_->program = std::move(program);
+    }
+    /// A client over a transport of the host; it connects once.
+    basic_client(std::unique_ptr<transport> wire, identity who, client_options options = {},
+                 policy_state<Policy> policies = {})
+        : basic_client(std::move(who), std::move(options), std::move(policies))
+    {
+        core_->wire = std::move(wire);
+    }
+    basic_client(const basic_client&) = delete;
+    basic_client& operator=(const basic_client&) = delete;
+    ~basic_client()
+    {
+        detail::client_abandon(*core_);
+    }
+
+    /// Opens the transport and negotiates (2025-11-25, lifecycle). After the end of a session a client that starts its
+    /// server may connect again.
+    ///
+    /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy; errc::peer_gone
+    /// with the server's exit status and last words; errc::unsupported for a version that we do not speak.
+    /// *Cancellation*: gives the attempt up; the child is killed.
+    task<void> connect()
+    {
+        launch_facts launch;
+        if (core_->program) launch = launch_facts{core_->program->program(), core_->program->args()};
+        return detail::client_connect(core_, policies_->timeouts.connect(launch));
+    }
+
+    /// All tools, over all pages.
+    ///
+    /// *Result*: the list; `complete` is false when a budget, a repeated cursor or a failed later page ended it early.
+    /// *Errors*: as every call; a server that has no tools gives an empty list.
+    /// *Cancellation*: not sent: not_sent. Sent: the server is told.
+    task<tool_list> list_tools()
+    {
+        return detail::client_list_tools(core_, policies_->timeouts.call(call_facts{method::tools_list, {}}));
+    }
+
+    /// Calls one tool.
+    ///
+    /// *Result*: the answer; a tool that ran and failed is an answer with `is_error`.
+    /// *Errors*: errc::refused with the peer's error; errc::timed_out, errc::cancelled, errc::peer_gone, errc::closed,
+    /// each with its outcome: not_sent, or unknown when it may have run. A call is never sent twice.
+    /// *Cancellation*: not sent: not_sent. Sent: the server is told, a late answer is dropped.
+    task<answer> call(std::string tool, args arguments = {}, call_options options = {})
+    {
+        const call_timeouts times = policies_->timeouts.call(call_facts{method::tools_call, tool});
+        return detail::client_call(core_, std::move(tool), std::move(arguments), std::move(options), times);
+    }
+
+    /// A request of any method; `params` is the text of an object.
+    task<json_result> request(std::string what, raw_json params = raw_json("{}"))
+    {
+        const call_timeouts times = policies_->timeouts.call(call_facts{what, {}});
+        return detail::client_request(core_, std::move(what), std::move(params), times);
+    }
+
+    /// Asks the server for a sign of life.
+    task<void> ping()
+    {
+        const duration limit = policies_->timeouts.ping();
+        return detail::client_ping(core_, call_timeouts{limit, limit});
+    }
+
+    /// Ends the session in order: calls that wait fail as closed, the server's input is closed, a child that does not
+    /// leave is terminated, then killed; everything is joined. Takes at most about the close limit (10 s).
+    task<void> close() { return detail::client_close(core_); }
+
+    /// Offers other roots from now on and tells the server.
+    void set_roots(std::vector<root> places) { detail::client_set_roots(*core_, std::move(places)); }
+
+    bool connected() const { return detail::client_connected(*core_); }
+    /// What the server said in the handshake. *Errors*: errc::closed before it connected.
+    const wire::initialize_result& server() const { return detail::client_server(*core_); }
+    session_statistics statistics() const { return detail::client_statistics(*core_); }
+
+private:
+    basic_client(identity who, client_options options, policy_state<Policy> policies)
+        : core_(std::make_shared<detail::client_core>()),
+          policies_(std::make_shared<policy_state<Policy>>(std::move(policies)))
+    {
+        core_->who = std::move(who);
+        core_->options = std::make_shared<const client_options>(std::move(options));
+        core_->policy = policies_;
+        core_->cap = any_output_cap(policies_->output_cap);
+        core_->observer = observer_ref(policies_->observer);
+    }
+
+    std::shared_ptr<detail::client_core> core_;
+    std::shared_ptr<policy_state<Policy>> policies_;
+};
+
+using client = basic_client<>;
+
+} // namespace comcp::inline COMCP_ABI

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+//
+// What a handler can do besides returning a result: report progress, log, ask the client, see whether it was cancelled.
+// The same on every executor: a context works on the session's own and on the host's (`handlers_on`).
+#pragma once
+
+#include <comcp/protocol/capabilities.hpp>
+#include <comcp/protocol/identity.hpp>
+#include <comcp/protocol/logging.hpp>
+#include <comcp/protocol/progress.hpp>
+#include <comcp/protocol/roots.hpp>
+#include <comcp/session/raw_call.hpp>
+#include <comcp/session/session.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What a server knows of the client of one session. Never changes, so any thread may read it.
+struct peer_info
+{
+    revision version = latest_legacy;
+    client_capabilities capabilities;
+    identity client;
+};
+
+namespace detail
+{
+
+/// The log level of one session: written on its executor, read by handlers anywhere.
+struct log_gate
+{
+    // Before logging/setLevel the server chooses (G-41).
+    std::atomic<log_level> least{log_level::info};
+};
+
+/// What all handlers of one session share.
+struct handler_environment
+{
+    std::shared_ptr<detail::home> home;
+    std::weak_ptr<session> owner;
+    comcp::executor session_executor;
+    std::shared_ptr<const peer_info> peer;
+    std::shared_ptr<log_gate> log;
+    duration server_request = no_limit;
+    bool keep_source = false;
+};
+
+} // namespace detail
+
+/// One call as its handler sees it. Passed by reference, copyable, and safe to keep: after the call has ended it does
+/// nothing. Thread rule: the handler's executor.
+class context
+{
+public:
+    context(std::shared_ptr<const detail::handler_environment> environment, std::shared_ptr<detail::inbound> request,
+            bool elsewhere)
+        : environment_(std::move(environment)), request_(std::move(request)), elsewhere_(elsewhere)
+    {
+    }
+
+    /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has no
+    /// room is dropped: answers come first (2025-11-25, progress).
+    void progress(double value, std::optional<double> total = {}, std::string message = {});
+
+    /// Sends a log message to the client, if it is at or above the level that the client set (info before that); never
+    /// waits, and gives way to answers like progress. Must not hold secrets (G-43).
+    void log(log_level level, std::string_view text, std::string logger = {});
+    void log_value(log_level level, json::value data, std::string logger = {});
+
+    /// The client gave the call up, or the session ended: its result goes nowhere. A coroutine is also cancelled.
+    bool cancelled() const { return request_->cancelled(); }
+
+    /// The revision that was negotiated, and who the client says it is (unverified).
+    revision version() const { return environment_->peer->version; }
+    const identity& client() const { return environment_->peer->client; }
+    const client_capabilities& capabilities() const { return environment_->peer->capabilities; }
+
+    /// The request's id as text, for logs.
+    std::string request_id() const { return std::string(request_->id().text()); }
+    /// The text of `arguments` as it was received, when the server keeps it (`server_options::keep_source`); else empty.
+    const std::string& arguments_source() const { return *source_; }
+    /// `_meta` of the request.
+    const json::object& meta() const { return *meta_; }
+
+    /// Asks the client for its roots (2025-11-25, roots).
+    ///
+    /// *Errors*: errc::unsupported, not sent, when the client did not declare them; otherwise as every request.
+    /// *Cancellation*: the client is told.
+    task<std::vector<root>> list_roots();
+
+    /// Asks the client's model (2025-11-25, sampling). `params` and the result are those of the specification.
+    task<json::object> sample(json::object params);
+
+    /// Asks the user through the client (2025-11-25, elicitation). `params` and the result are those of the
+    /// specification.
+    task<json::object> elicit(json::object params);
+
+    /// For the library: what belongs to the call's arguments.
+    void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta);
+    /// For the library: runs `work(session&)` on the session's executor, in place when this is it, or never.
+    template <class Work>
+    void on_session(Work work) const
+    {
+        if (!elsewhere_) {
+            if (detail::session* owner = request_->owner()) work(*owner);
+            return;
+        }
+        environment_->home->post([request = request_, work = std::move(work)] {
+            if (detail::session* owner = request->owner()) work(*owner);
+        });
+    }
+    const std::shared_ptr<detail::inbound>& request() const { return request_; }
+
+private:
+    task<json_result> request(std::string_view capability, std::string_view what, std::string params);
+
+    static std::shared_ptr<const std::string> no_source();
+    static std::shared_ptr<const json::object> no_meta();
+
+    std::shared_ptr<const detail::handler_environment> environment_;
+    std::shared_ptr<detail::inbound> request_;
+    std::shared_ptr<const std::string> source_ = no_source();
+    std::shared_ptr<const json::object> meta_ = no_meta();
+    bool elsewhere_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/server/impl/context.ipp>
+#endif

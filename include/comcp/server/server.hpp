@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+//
+// An MCP server: an identity and a set of tools, served to any number of sessions over any transport. It owns no socket,
+// no thread and no loop. Not for one client's conversation: that is server_session.hpp.
+#pragma once
+
+#include <comcp/policy.hpp>
+#include <comcp/server/server_core.hpp>
+#include <comcp/server/tool.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A registered tool, to describe it further or to change it at run time. Every change is published at once and clients
+/// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does nothing.
+class tool_handle
+{
+public:
+    tool_handle(std::weak_ptr<detail::server_core> core, std::string name) : core_(std::move(core)), name_(std::move(name))
+    {
+    }
+
+    /// Describes a member of the arguments: `.field("times", comcp::field("How often").minimum(1).maximum(10))`.
+    /// *Errors*: errc::invalid_argument when the arguments have no such member.
+    tool_handle& field(std::string member, comcp::field note)
+    {
+        return edit([&](detail::tool_entry& entry) { entry.describe(std::move(member), std::move(note)); });
+    }
+    tool_handle& title(std::string text)
+    {
+        return edit([&](detail::tool_entry& entry) { entry.info.title = std::move(text); });
+    }
+    tool_handle& description(std::string text)
+    {
+        return edit([&](detail::tool_entry& entry) { entry.info.description = std::move(text); });
+    }
+    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost connection.
+    tool_handle& annotations(tool_annotations hints)
+    {
+        return edit([&](detail::tool_entry& entry) { entry.info.annotations = std::move(hints); });
+    }
+    tool_handle& read_only()
+    {
+        return edit([&](detail::tool_entry& entry) { entry.info.annotations.read_only_hint = true; });
+    }
+    tool_handle& idempotent()
+    {
+        return edit([&](detail::tool_entry& entry) { entry.info.annotations.idempotent_hint = true; });
+    }
+    tool_handle& destructive(bool value)
+    {
+        return edit([&](detail::tool_entry& entry) { entry.info.annotations.destructive_hint = value; });
+    }
+    /// The schema of `structuredContent`, for a tool whose result is not a described struct.
+    tool_handle& output_schema(json::object schema)
+    {
+        return edit([&](detail::tool_entry& entry) { entry.info.output_schema = std::move(schema); });
+    }
+    tool_handle& meta(json::object value)
+    {
+        return edit([&](detail::tool_entry& entry) { entry.info.meta = std::move(value); });
+    }
+
+    /// Switches the tool off or on. Off, it is neither listed nor called; calls that run go on.
+    void enable(bool on = true)
+    {
+        if (auto core = core_.lock())
+            core->tools.edit(name_, [&](detail::tool_entry& entry) { return std::exchange(entry.enabled, on) != on; });
+    }
+    void disable() { enable(false); }
+    /// Removes it; calls that run go on. False when it was gone already.
+    bool remove()
+    {
+        auto core = core_.lock();
+        return core && core->tools.remove(name_);
+    }
+
+    const std::string& name() const { return name_; }
+
+private:
+    template <class Change>
+    tool_handle& edit(Change change)
+    {
+        if (auto core = core_.lock())
+            core->tools.edit(name_, [&](detail::tool_entry& entry) {
+                change(entry);
+                return true;
+            });
+        return *this;
+    }
+
+    std::weak_ptr<detail::server_core> core_;
+    std::string name_;
+};
+
+/// A server with the policies of `Policy`. Safe to share between threads once it serves. Destroying it ends its sessions
+/// at once; `serve` calls that wait for them return.
+template <class Policy = default_policy>
+class basic_server
+{
+    static_assert(assert_policy<Policy>());
+
+public:
+    explicit basic_server(identity who, server_options options = {}, policy_state<Policy> policies = {})
+        : core_(std::make_shared<detail::server_core>(std::move(who), std::move(options)))
+    {
+        auto held = std::make_shared<policy_state<Policy>>(std::move(policies));
+        core_->observer = observer_ref(held->observer);
+        core_->policy = std::move(held);
+        core_->listen_to_changes();
+    }
+    basic_server(std::string name, std::string version) : basic_server(identity(std::move(name), std::move(version))) {}
+    basic_server(const basic_server&) = delete;
+    basic_server& operator=(const basic_server&) = delete;
+    ~basic_server() { core_->abandon_all(); }
+
+    /// Registers a tool. `handler` takes a struct described with BOOST_DESCRIBE_STRUCT (or nothing) and optionally a
+    /// `comcp::context&`, and returns text, content, a `tool_result`, JSON, a number, or a described struct, or a `task`
+    /// of one of these. A plain function runs in place and must be short; mark a long one with `comcp::blocking`.
+    ///
+    /// *Errors*: errc::invalid_argument when the name is empty or taken, or a note names no member.
+    template <class Handler>
+    tool_handle tool(std::string name, std::string description, Handler handler)
+    {
+        static_assert(!std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
+                      "a handler that takes json::object needs a schema: server.raw_tool(tool, handler)");
+        comcp::tool described(std::move(name));
+        described.description = std::move(description);
+        return add(std::move(described), std::move(handler));
+    }
+
+    /// Registers a tool whose schema is written by hand; the handler takes `json::object` and optionally a context. Its
+    /// arguments are only checked to be an object.
+    template <class Handler>
+    tool_handle raw_tool(comcp::tool described, Handler handler)
+    {
+        static_assert(std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
+                      "the handler of a raw tool takes json::object");
+        return add(std::move(described), std::move(handler));
+    }
+
+    /// A handle of a tool by its name; changes through it do nothing when there is no such tool.
+    tool_handle find_tool(std::string name) { return tool_handle(core_, std::move(name)); }
+    bool remove_tool(std::string_view name) { return core_->tools.remove(name); }
+
+    /// Runs every handler on an executor of the host from now on: a thread pool, or a `manual_executor` that the host
+    /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set before
+    /// the first session.
+    void handlers_on(executor ex) { core_->handler_executor = std::move(ex); }
+
+    /// Options, until the first session starts.
+    server_options& options() { return core_->options; }
+    const identity& who() const { return core_->who; }
+
+    /// Serves one client until it leaves, on the caller's executor (a strand where several threads run the context).
+    ///
+    /// *Result*: why it ended; an empty fault is an orderly end of the client's input.
+    /// *Errors*: those of opening the transport; errc::invalid_argument when a blocking tool has no executor.
+    /// *Cancellation*: ends the session at once.
+    task<fault> serve(std::unique_ptr<transport> wire) { return detail::serve(core_, std::move(wire)); }
+
+    /// Ends all sessions in order: handlers are cancelled, queued answers still go out. Any thread; does not wait:
+    /// `serve` returns when it is done.
+    void close() { core_->close_all(); }
+
+private:
+    template <class Handler>
+    tool_handle add(comcp::tool described, Handler handler)
+    {
+        std::string name = described.name;
+        core_->tools.add(std::make_shared<detail::tool_of<Handler>>(std::move(described), std::move(handler)));
+        return tool_handle(core_, std::move(name));
+    }
+
+    std::shared_ptr<detail::server_core> core_;
+};
+
+using server = basic_server<>;
+
+} // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/server/impl/server.ipp>
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// The part of a server that all its sessions share: who it is, its tools, its options, and which sessions live.
+#pragma once
+
+#include <comcp/limits.hpp>
+#include <comcp/observer.hpp>
+#include <comcp/protocol/capabilities.hpp>
+#include <comcp/protocol/identity.hpp>
+#include <comcp/server/registry.hpp>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Options of a server; all may be set until the first session starts.
+struct server_options
+{
+    comcp::limits limits;
+    /// For the model: how to use this server (2025-11-25, lifecycle). Empty: none.
+    std::string instructions;
+    /// Keeps the text of every call's arguments for `context::arguments_source`, counted in the limits.
+    bool keep_source = false;
+};
+
+namespace detail
+{
+
+/// One live session as the server reaches it from any thread.
+struct live_session
+{
+    std::shared_ptr<detail::home> home;
+    std::weak_ptr<session> owner;
+};
+
+/// Thread rule: any thread, but for the options before the first session.
+class server_core : public std::enable_shared_from_this<server_core>
+{
+public:
+    server_core(identity described, server_options chosen) : who(std::move(described)), options(std::move(chosen)) {}
+
+    const identity who;
+    server_options options;
+    tool_registry tools;
+    comcp::executor handler_executor; ///< empty: the session's own
+    std::shared_ptr<void> policy;     ///< keeps the observer alive
+    observer_ref observer;
+
+    server_capabilities capabilities() const;
+
+    /// Tells every session that the tools have changed.
+    void listen_to_changes();
+
+    void add(const std::shared_ptr<session>& started);
+
+    /// Ends every session at once.
+    void abandon_all();
+    /// Ends every session in order.
+    void close_all();
+
+private:
+    template <class Work>
+    void post_to_all(Work work)
+    {
+        const std::lock_guard lock(mutex_);
+        for (const live_session& each : sessions_)
+            each.home->post([weak = each.owner, work] {
+                if (auto owner = weak.lock()) work(*owner);
+            });
+    }
+
+    std::mutex mutex_;
+    std::vector<live_session> sessions_;
+};
+
+/// Serves one client; see basic_server::serve.
+task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI

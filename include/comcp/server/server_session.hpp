@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// What a server does with one client: the handshake, the list of tools and their calls, the log level. One object per
+// session, on the session's executor.
+#pragma once
+
+#include <comcp/protocol/logging.hpp>
+#include <comcp/server/server_core.hpp>
+#include <comcp/session/session.hpp>
+#include <comcp/wire/handshake.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+class server_session final : public session_role
+{
+public:
+    server_session(session& owner, std::shared_ptr<server_core> core)
+        : session_(owner), core_(std::move(core)), declared_(core_->capabilities())
+    {
+        auto shared = std::make_shared<handler_environment>();
+        shared->home = owner.home();
+        shared->owner = owner.weak_from_this();
+        shared->session_executor = owner.executor();
+        shared->peer = std::make_shared<const peer_info>();
+        shared->log = std::make_shared<log_gate>();
+        shared->server_request = core_->options.limits.server_request;
+        shared->keep_source = core_->options.keep_source;
+        environment_ = std::move(shared);
+        refresh_tools();
+    }
+
+    void on_request(const rpc::message& request, const answer_route& route) override;
+
+    void on_notification(const rpc::message&) override {} // none that a server must act upon (SHAPE 41)
+
+    void on_event(role_event what) override;
+
+    bool serves() const override { return true; }
+
+private:
+    void on_initialize(const rpc::message& request, const answer_route& route);
+
+    void on_list(const rpc::message& request, const answer_route& route);
+
+    void on_call(const rpc::message& request, const answer_route& route);
+
+    void refuse(const rpc::message& request, const answer_route& route, std::string_view why);
+
+    void on_set_level(const rpc::message& request, const answer_route& route);
+
+    void refresh_tools();
+
+    session& session_;
+    std::shared_ptr<server_core> core_;
+    server_capabilities declared_;
+    std::shared_ptr<const handler_environment> environment_;
+    std::shared_ptr<const tool_set> tools_;
+    std::uint64_t tools_version_ = 0;
+    std::uint64_t changes_told_ = 0;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/server/impl/server_session.ipp>
+#endif

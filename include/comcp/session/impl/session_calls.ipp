@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+//
+// Our own requests: room, deadlines, answers, cancellation.
+#pragma once
+
+#include <comcp/session/session.hpp>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL task<void> session::perform(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
+{
+    call.session_ = self.get();
+    self->deadlines_.set(call.total_, times.total, self->deadlines_.now());
+    call.idle_after_ = times.idle < times.total ? times.idle : no_limit;
+    for (bool first = true; !call.failed_; first = false) {
+        if (self->state_ != state::open) {
+            call.failed_ = self->not_open();
+            break;
+        }
+        const bool given_up = co_await was_cancelled();
+        if (given_up) {
+            call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
+            break;
+        }
+        // First come, first served: a newcomer queues behind those that wait for room.
+        if (self->room() && (!first || self->waiting_for_room_.empty())) break;
+        self->waiting_for_room_.push_back(&call);
+        const room_guard guard(*self, call);
+        co_await call.done_.wait();
+    }
+    if (!call.failed_) {
+        self->send_request(call);
+        co_await call.done_.wait(cancel_call{self.get(), &call});
+    }
+    call.total_.clear();
+    if (call.failed_) {
+        call.failed_->method = call.method_;
+        if (call.id_ != 0) call.failed_->id = std::to_string(call.id_);
+        throw error(std::move(*call.failed_));
+    }
+}
+
+COMCP_DECL void session::notify(std::string_view method)
+{
+    if (state_ != state::open && state_ != state::draining) return;
+    std::string& out = begin_message({});
+    rpc::write_notification(out, method);
+    end_message(out);
+}
+
+COMCP_DECL void session::on_progress(const rpc::message& message)
+{
+    const auto id = id_param(message, "progressToken");
+    pending_call* call = id ? find(*id) : nullptr;
+    const auto value = call ? number_member(*message.params, "progress") : std::nullopt;
+    if (!value) return;
+    // Progress restarts the idle clock, never the total (B-11).
+    deadlines_.set(call->idle_, call->idle_after_, deadlines_.now());
+    progress notice;
+    notice.value = *value;
+    notice.total = number_member(*message.params, "total");
+    if (const auto text = string_member(*message.params, "message")) notice.message = *text;
+    call->on_progress(notice);
+}
+
+COMCP_DECL pending_call* session::find(const rpc::id& id) const
+{
+    const auto number = id.decimal();
+    return number ? calls_.find(*number) : nullptr;
+}
+
+COMCP_DECL void session::on_answer(const rpc::message& message)
+{
+    if (!message.has_id) return on_error_without_id(message);
+    pending_call* call = find(message.id);
+    if (!call) {
+        const auto number = message.id.decimal();
+        if (number && *number > 0 && *number <= last_id_) {
+            ++statistics_.late_answers;
+            observer_.late_answer(message.id.text());
+        } else {
+            note_bad("an answer to a request that was never made", message.text);
+        }
+        return;
+    }
+    if (message.type == rpc::message::kind::error) {
+        call->end(refusal(*message.error));
+    } else if (auto bad = call->read_result(message)) {
+        bad->fate = outcome::unknown;
+        call->end(std::move(*bad));
+    } else {
+        call->end();
+    }
+    offer_room();
+}
+
+COMCP_DECL fault session::refusal(const json::object& object)
+{
+    auto peer = std::make_shared<rpc_error>();
+    peer->code = integer_member(object, "code").value_or(0);
+    peer->message = std::string(string_member(object, "message").value_or(""));
+    if (const json::value* data = member(object, "data")) peer->data = json::value(*data, json::storage_ptr());
+    fault why = fail(errc::refused, peer->message + " (" + std::to_string(peer->code) + ")");
+    why.fate = outcome::refused;
+    why.rpc = std::move(peer);
+    return why;
+}
+
+COMCP_DECL void session::on_error_without_id(const rpc::message& message)
+{
+    note_bad("an error without an id", message.text);
+    if (calls_.size() != 1) return;
+    calls_.any()->end(refusal(*message.error));
+    offer_room();
+}
+
+COMCP_DECL void session::send_request(pending_call& call)
+{
+    call.id_ = ++last_id_;
+    std::string& out = begin_message({});
+    out += R"({"jsonrpc":"2.0","id":)";
+    write_integer(out, call.id_);
+    out += R"(,"method":")";
+    out += call.method_;
+    out += R"(","params":)";
+    call.write_params(out);
+    out += '}';
+    end_message(out);
+    calls_.add(call);
+    if (call.idle_after_ != no_limit) deadlines_.set(call.idle_, call.idle_after_, deadlines_.now());
+}
+
+COMCP_DECL void session::tell_cancelled(const pending_call& call, std::string_view reason)
+{
+    if (call.method_ == method::initialize) return;
+    notify(method::cancelled, [&](std::string& out) {
+        codec().write_cancelled_params(out, rpc::id(call.id_), reason, revision_);
+    });
+}
+
+COMCP_DECL void session::cancel(pending_call& call)
+{
+    calls_.remove(call);
+    call.total_.clear();
+    call.idle_.clear();
+    call.failed_ = fail(errc::cancelled, "the call was cancelled");
+    call.failed_->fate = outcome::unknown;
+    tell_cancelled(call, "cancelled by the caller");
+    if (!waiting_for_room_.empty()) asio::post(executor_, [self = shared_from_this()] { self->offer_room(); });
+}
+
+COMCP_DECL void session::on_deadline(pending_call& call)
+{
+    fault why = fail(errc::timed_out, "no answer within the time limit");
+    if (call.table_) {
+        why.fate = outcome::unknown;
+        tell_cancelled(call, "timed out");
+    } else {
+        why.text = "not sent within the time limit: the output of the session is full";
+    }
+    call.end(std::move(why));
+    offer_room();
+}
+
+COMCP_DECL void session::offer_room()
+{
+    while (!waiting_for_room_.empty() && (room() || state_ != state::open)) {
+        pending_call* next = waiting_for_room_.front();
+        waiting_for_room_.pop_front();
+        next->done_.complete();
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::detail

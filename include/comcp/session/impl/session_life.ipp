@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+//
+// How a session begins and ends. Every way to the end leads through `shut_down`, except the death of the handle.
+#pragma once
+
+#include <comcp/session/session.hpp>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL void session::speak(revision negotiated)
+{
+    revision_ = negotiated;
+    negotiated_ = true;
+}
+
+COMCP_DECL task<void> session::start(std::shared_ptr<session> self)
+{
+    co_await self->wire_->open();
+    if (self->state_ != state::opening) {
+        self->wire_->close();
+        throw error(fail(errc::closed, "closed while it was being opened"));
+    }
+    self->wire_->on_drained([](void* listener) { static_cast<session*>(listener)->on_drained(); }, self.get());
+    self->state_ = state::open;
+    self->reading_ = true;
+    asio::co_spawn(self->executor_, read(self), ended_reading(self));
+}
+
+COMCP_DECL task<void> session::close(std::shared_ptr<session> self)
+{
+    self->begin_close(fault(errc::closed, "the session was closed"), false);
+    while (!self->finished_) {
+        co_await self->finished_waiters_.wait();
+        const bool given_up = co_await was_cancelled();
+        if (given_up) throw error(fail(errc::cancelled, "waiting for the close was cancelled"));
+    }
+}
+
+COMCP_DECL task<void> session::wait_ended(std::shared_ptr<session> self)
+{
+    while (!self->finished_) {
+        co_await self->finished_waiters_.wait();
+        const bool given_up = co_await was_cancelled();
+        if (given_up) throw error(fail(errc::cancelled, "the wait was cancelled"));
+    }
+}
+
+COMCP_DECL void session::begin_close(fault why, bool let_handlers_finish)
+{
+    if (closing_ || context_gone_) return;
+    closing_ = true;
+    if (let_handlers_finish) state_ = state::draining;
+    asio::co_spawn(executor_, shut_down(shared_from_this(), std::move(why)), joined(shared_from_this()));
+}
+
+COMCP_DECL void session::abandon(fault why)
+{
+    if (context_gone_) return;
+    wire_->close();
+    if (state_ == state::ended) return;
+    end(std::move(why));
+    asio::post(executor_, [self = shared_from_this()] { self->fail_calls(); });
+}
+
+COMCP_DECL std::string session::text_of(std::exception_ptr failure)
+{
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::exception& e) {
+        return e.what();
+    } catch (...) {
+        return "unknown exception";
+    }
+}
+
+COMCP_DECL bool session::must_pause()
+{
+    const std::size_t queued = wire_->queued();
+    if (queued == 0 || state_ != state::open) {
+        answer_bytes_ = 0;
+        return false;
+    }
+    return std::min(answer_bytes_, queued) + held_bytes_ >= limits_.stream_buffer;
+}
+
+COMCP_DECL void session::on_drained()
+{
+    if (wire_->write_error() && !broken_.set()) // the end of input usually tells more, and comes at once
+        deadlines_.set(broken_, std::chrono::seconds(1), deadlines_.now());
+    if (drained_.waiting() || !waiting_for_room_.empty() || !quiet_.empty())
+        asio::post(executor_, [self = shared_from_this()] {
+            self->drained_.complete();
+            self->offer_room();
+            self->quiet_.wake_all();
+        });
+}
+
+COMCP_DECL void session::on_stall()
+{
+    if (wire_->queued() == 0) return;
+    if (wire_->written() == stall_mark_)
+        return begin_close(fault(errc::peer_gone, "the peer does not read its input"), false);
+    stall_mark_ = wire_->written();
+    deadlines_.set(stall_, limits_.write_stall, deadlines_.now());
+}
+
+COMCP_DECL void session::on_broken()
+{
+    begin_close(fault(errc::peer_gone, "writing failed: " + wire_->write_error().message()), false);
+}
+
+COMCP_DECL void session::cancel_handlers()
+{
+    while (!inbound_.empty()) {
+        const auto request = release(*inbound_.begin()->second);
+        request->emit(request);
+    }
+}
+
+COMCP_DECL fault session::not_open() const
+{
+    fault why = why_ended_.code ? why_ended_ : fail(errc::closed, "the session is not open");
+    why.fate = outcome::not_sent;
+    return why;
+}
+
+COMCP_DECL void session::on_closed(fault why)
+{
+    const bool orderly = !why.code;
+    if (orderly) why = fault(errc::peer_gone, "the peer closed the connection");
+    begin_close(std::move(why), role_->serves());
+}
+
+COMCP_DECL void session::end(fault why)
+{
+    if (state_ == state::ended) return;
+    state_ = state::ended;
+    why_ended_ = std::move(why);
+    observer_.closed(why_ended_);
+    cancel_handlers();
+    for (const auto& each : std::vector(beside_)) each->emit(asio::cancellation_type::terminal);
+    if (role_) role_->on_ended(why_ended_);
+}
+
+COMCP_DECL void session::fail_calls()
+{
+    fault why = why_ended_;
+    while (pending_call* call = calls_.any()) {
+        why.fate = outcome::unknown;
+        call->end(why);
+    }
+    offer_room();
+}
+
+COMCP_DECL task<void> session::shut_down(std::shared_ptr<session> self, fault why)
+{
+    self->deadlines_.set(self->close_by_, self->limits_.close, self->deadlines_.now());
+    while (self->state_ == state::draining && self->handlers_ != 0 && self->close_by_.set())
+        co_await self->quiet_.wait();
+    const bool was_open = self->state_ == state::open || self->state_ == state::draining;
+    // What is queued goes out before the end; nothing new is accepted.
+    self->end(std::move(why));
+    self->fail_calls();
+    if (was_open) {
+        self->wire_->flush();
+        while (self->wire_->queued() != 0 && !self->wire_->write_error() && self->close_by_.set())
+            co_await self->quiet_.wait();
+        if (self->close_by_.set()) co_await self->finish_transport(self);
+    }
+    self->wire_->close();
+    self->drained_.complete();
+    while ((self->reading_ || self->handlers_ != 0 || !self->beside_.empty()) && self->close_by_.set()) co_await self->quiet_.wait();
+    self->close_by_.clear();
+    self->stall_.clear();
+    self->broken_.clear();
+}
+
+COMCP_DECL task<void> session::finish_transport(std::shared_ptr<session> self)
+{
+    try {
+        co_await self->wire_->finish();
+    } catch (const std::exception&) {
+        // It is closed hard in any case; the reason of the end is known already.
+    }
+}
+
+COMCP_DECL void session::on_close_deadline()
+{
+    wire_->close();
+    quiet_.wake_all();
+}
+
+COMCP_DECL void session::drop()
+{
+    context_gone_ = true;
+    state_ = state::ended;
+    home_->leave();
+    wire_->context_gone();
+    executor_ = comcp::executor();
+}
+
+} // namespace comcp::inline COMCP_ABI::detail

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+//
+// What arrives: every message is judged here and passed on, and the peer's requests are admitted, answered and cancelled.
+#pragma once
+
+#include <comcp/session/session.hpp>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL void session::count_dropped_notice()
+{
+    ++statistics_.dropped_notices;
+    observer_.dropped_notice(1);
+}
+
+COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& route, std::int64_t code, std::string_view message, std::string_view data)
+{
+    if (state_ == state::ended) return;
+    std::string& out = begin_answer(route);
+    if (id || !negotiated_ || codec().null_error_id(revision_))
+        rpc::write_error(out, id, code, message, data);
+    else
+        rpc::write_error_without_id(out, code, message, data);
+    end_answer(out, route);
+}
+
+COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, const answer_route& route)
+{
+    if (inbound_.contains(request_key{route.exchange, request.id})) {
+        answer_error(&request.id, route, rpc_code::invalid_request, "the id of this request is in use");
+        return nullptr;
+    }
+    if (handlers_ >= limits_.in_flight) {
+        answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
+        return nullptr;
+    }
+    auto request_now = std::make_shared<inbound>(request.id, route, request.text.size());
+    request_now->session_ = this;
+    inbound_.emplace(request_key{route.exchange, request.id}, request_now);
+    return request_now;
+}
+
+COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::string_view message, std::string_view data)
+{
+    if (!request.session_) return;
+    const auto keep = release(request);
+    answer_error(&request.id_, request.route_, code, message, data);
+}
+
+COMCP_DECL void session::spawn(const std::shared_ptr<inbound>& request, task<void> body)
+{
+    count_handler(*request);
+    asio::co_spawn(
+        executor_, std::move(body),
+        asio::bind_cancellation_slot(request->signal_.slot(), handler_ended(shared_from_this(), request)));
+}
+
+COMCP_DECL void session::spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request, task<void> body)
+{
+    count_handler(*request);
+    const comcp::executor strand = asio::make_strand(elsewhere);
+    request->emit_on(strand);
+    asio::co_spawn(strand, std::move(body),
+                   asio::bind_cancellation_slot(request->signal_.slot(),
+                                                foreign_handler_ended(home_, weak_from_this(), request)));
+}
+
+COMCP_DECL void session::spawn_beside(task<void> body)
+{
+    auto signal = std::make_shared<asio::cancellation_signal>();
+    beside_.push_back(signal);
+    asio::co_spawn(executor_, std::move(body),
+                   asio::bind_cancellation_slot(signal->slot(), beside_ended(shared_from_this(), signal)));
+}
+
+COMCP_DECL task<void> session::read(std::shared_ptr<session> self)
+{
+    transport_batch batch;
+    while (self->state_ == state::open) {
+        co_await self->wire_->receive(batch);
+        for (transport_event& event : batch) {
+            if (self->state_ != state::open) break;
+            self->on_event(event);
+            // Tested after every message: a bound on the writer alone bounds nothing, since finished answers would
+            // wait in the frames of their handlers.
+            while (self->must_pause()) {
+                self->wire_->flush();
+                if (self->must_pause()) co_await self->drained_.wait();
+            }
+        }
+    }
+}
+
+COMCP_DECL void session::on_event(transport_event& event)
+{
+    switch (event.what) {
+    case transport_event::kind::message: on_text(event.text, event.exchange); break;
+    case transport_event::kind::oversized: on_oversized(event.skipped, event.exchange); break;
+    case transport_event::kind::exchange_failed: break; // arrives with the transports that have exchanges
+    case transport_event::kind::exchange_closed: break;
+    case transport_event::kind::closed: on_closed(std::move(event.why)); break;
+    }
+}
+
+COMCP_DECL void session::on_text(std::string_view text, exchange_id exchange)
+{
+    ++statistics_.received;
+    observer_.receive(text);
+    const rpc::parsed& read = parser_.parse(text);
+    if (read.state == rpc::parsed::status::batch) return on_batch(read, exchange);
+    on_parsed(read, text, answer_route{exchange, nullptr});
+}
+
+COMCP_DECL void session::on_batch(const rpc::parsed& read, exchange_id exchange)
+{
+    if (!negotiated_ || !codec().receives_batches(revision_)) {
+        note_bad("a batch, which this revision does not have", "");
+        if (role_->serves())
+            answer_error(nullptr, answer_route{exchange, nullptr}, rpc_code::invalid_request,
+                         "batches are not part of this revision");
+        return;
+    }
+    answer_route route{exchange, std::make_shared<batch_answers>()};
+    route.batch->exchange = exchange;
+    route.batch->missing = 1;
+    // Counted first: an answer given in place must not complete the array early.
+    for (const rpc::parsed& element : read.elements)
+        if (wants_answer(element)) ++route.batch->missing;
+    for (const rpc::parsed& element : read.elements) {
+        if (state_ != state::open) return;
+        on_parsed(element, element.msg.text, route);
+    }
+    batch_part_done(route);
+}
+
+COMCP_DECL bool session::wants_answer(const rpc::parsed& element) const
+{
+    if (element.state == rpc::parsed::status::message) return element.msg.type == rpc::message::kind::request;
+    return role_->serves();
+}
+
+COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view text, const answer_route& route)
+{
+    if (read.state != rpc::parsed::status::message) return on_unreadable(read, text, route);
+    const rpc::message& message = read.msg;
+    switch (message.type) {
+    case rpc::message::kind::request:
+        if (message.bad_params)
+            answer_error(&message.id, route, rpc_code::invalid_params, "params must be an object");
+        else role_->on_request(message, route);
+        break;
+    case rpc::message::kind::notification: on_notification(message); break;
+    case rpc::message::kind::result:
+    case rpc::message::kind::error: on_answer(message); break;
+    }
+}
+
+COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view text, const answer_route& route)
+{
+    note_bad(read.why, text);
+    // Without a method it is somebody's answer, if anything (SHAPE 47).
+    pending_call* call = read.id_known && read.has_jsonrpc && !read.has_method ? find(read.id) : nullptr;
+    if (role_->serves() && !call) {
+        const bool not_json =
+            read.state == rpc::parsed::status::not_json || read.state == rpc::parsed::status::too_deep;
+        answer_error(read.id_known ? &read.id : nullptr, route,
+                     not_json ? rpc_code::parse_error : rpc_code::invalid_request, read.why);
+    } else if (call) {
+        fault why = fail(errc::invalid_message, "the answer is malformed: " + std::string(read.why) + ": " +
+                                                    std::string(text.substr(0, 200)));
+        why.fate = outcome::unknown;
+        call->end(std::move(why));
+        offer_room();
+    }
+}
+
+COMCP_DECL void session::note_bad(std::string_view why, std::string_view text)
+{
+    ++statistics_.bad_messages;
+    observer_.bad_message(why, text.substr(0, 200));
+}
+
+COMCP_DECL void session::on_oversized(const rpc::oversize_facts& facts, exchange_id exchange)
+{
+    ++statistics_.oversized;
+    observer_.bad_message("a message over the size limit", facts.method);
+    const answer_route route{exchange, nullptr};
+    if (facts.has_method) {
+        if (facts.id_present)
+            answer_error(facts.id_known ? &facts.id : nullptr, route, rpc_code::invalid_request,
+                         "the request is over the size limit");
+        return;
+    }
+    if (facts.id_known) {
+        if (pending_call* call = find(facts.id)) {
+            fault why = fail(errc::too_large, "the answer of " + std::to_string(facts.bytes) +
+                                                  " bytes is over the limit of " + std::to_string(limits_.message));
+            why.fate = outcome::unknown;
+            call->end(std::move(why));
+            return offer_room();
+        }
+    }
+    if (role_->serves() && !facts.has_result && !facts.has_error)
+        answer_error(nullptr, route, rpc_code::invalid_request, "the message is over the size limit");
+}
+
+COMCP_DECL void session::on_notification(const rpc::message& message)
+{
+    if (message.method == method::cancelled) return on_cancelled(message);
+    if (message.method == method::progress) return on_progress(message);
+    role_->on_notification(message);
+}
+
+COMCP_DECL void session::on_cancelled(const rpc::message& message)
+{
+    const auto wanted = id_param(message, "requestId");
+    if (!wanted) return;
+    const auto found = inbound_.find(request_key{pipe_exchange, *wanted});
+    if (found == inbound_.end()) return;
+    const std::shared_ptr<inbound> request = found->second;
+    ++statistics_.cancelled_by_peer;
+    release(*request);
+    if (request->route_.batch) batch_part_done(request->route_);
+    request->emit(request);
+}
+
+COMCP_DECL std::optional<rpc::id> session::id_param(const rpc::message& message, std::string_view name)
+{
+    const json::value* value = message.params ? member(*message.params, name) : nullptr;
+    if (!value) return std::nullopt;
+    if (const json::string* text = value->if_string()) return rpc::id::string(std::string(text->data(), text->size()));
+    if (value->is_int64()) return rpc::id(value->get_int64());
+    if (value->is_uint64()) return rpc::id(value->get_uint64());
+    if (!value->is_double()) return std::nullopt;
+    const auto params = member_source(message.text, "params");
+    const auto digits = params ? member_source(*params, name) : std::nullopt;
+    return digits ? rpc::id::from_number(*digits) : std::nullopt;
+}
+
+COMCP_DECL std::string& session::begin_message(const send_hint& hint)
+{
+    std::string& out = wire_->begin(hint);
+    message_start_ = out.size();
+    return out;
+}
+
+COMCP_DECL void session::end_message(std::string& out)
+{
+    ++statistics_.sent;
+    observer_.send(std::string_view(out).substr(message_start_));
+    wire_->commit();
+    if (!stall_.set()) {
+        stall_mark_ = wire_->written();
+        deadlines_.set(stall_, limits_.write_stall, deadlines_.now());
+    }
+}
+
+COMCP_DECL std::string& session::begin_answer(const answer_route& route)
+{
+    if (!route.batch) return begin_message({route.exchange, true});
+    std::string& out = route.batch->text;
+    out += out.empty() ? '[' : ',';
+    return out;
+}
+
+COMCP_DECL void session::end_answer(std::string& out, const answer_route& route)
+{
+    if (route.batch) return batch_part_done(route);
+    answer_bytes_ += out.size() - message_start_;
+    end_message(out);
+}
+
+COMCP_DECL void session::batch_part_done(const answer_route& route)
+{
+    batch_answers& batch = *route.batch;
+    if (--batch.missing != 0 || batch.text.empty() || state_ == state::ended) return;
+    std::string& out = begin_message({batch.exchange, true});
+    out += batch.text;
+    out += ']';
+    answer_bytes_ += batch.text.size();
+    end_message(out);
+}
+
+COMCP_DECL void session::count_handler(const inbound& request)
+{
+    ++handlers_;
+    held_bytes_ += request.bytes_;
+}
+
+COMCP_DECL void session::on_handler_ended(inbound& request)
+{
+    --handlers_;
+    held_bytes_ -= request.bytes_;
+    if (request.session_) answer_error(request, rpc_code::internal_error, "the handler ended without an answer");
+    if (drained_.waiting() && !must_pause()) drained_.complete();
+    if (handlers_ == 0) quiet_.wake_all();
+}
+
+COMCP_DECL std::shared_ptr<inbound> session::release(inbound& request)
+{
+    request.session_ = nullptr;
+    const auto found = inbound_.find(request_key{request.route_.exchange, request.id_});
+    auto keep = std::move(found->second);
+    inbound_.erase(found);
+    return keep;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// One request of the peer while a handler works on it. It carries its id and the way its answer goes, and is answered
+// at most once: the answer path is this object, never a table from ids to streams.
+#pragma once
+
+#include <comcp/asio.hpp>
+#include <comcp/protocol/progress.hpp>
+#include <comcp/rpc/id.hpp>
+#include <comcp/session/home.hpp>
+#include <comcp/transport/concept.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+class session;
+
+/// Answers to a batch are gathered into one array (2025-03-26, batching). Written when the last one is there.
+struct batch_answers
+{
+    std::string text;
+    std::size_t missing = 0; ///< requests not yet answered or given up, plus one while the batch is being read
+    exchange_id exchange = pipe_exchange;
+};
+
+/// Where an answer goes.
+struct answer_route
+{
+    exchange_id exchange = pipe_exchange;
+    std::shared_ptr<batch_answers> batch;
+};
+
+/// Thread rule: the session's executor, but for `cancelled` and for what `emit_on` says. Handlers on another executor
+/// hold it, and reach everything else through the session's `home`.
+class inbound
+{
+public:
+    inbound(rpc::id id, answer_route route, std::size_t bytes)
+        : id_(std::move(id)),
+          route_(std::move(route)),
+          bytes_(bytes)
+    {}
+    inbound(const inbound&) = delete;
+    inbound& operator=(const inbound&) = delete;
+
+    const rpc::id& id() const { return id_; }
+    const answer_route& route() const { return route_; }
+    /// The peer cancelled it, or its session ended. Any thread.
+    bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+    /// No answer was given and none is excluded yet.
+    bool open() const { return session_ != nullptr; }
+    session* owner() const { return session_; }
+
+    std::optional<progress_token> token; ///< asked for by the peer
+    std::optional<double> last_progress;
+
+    /// The cancellation of the handler's coroutine; lives until its completion handler has run.
+    asio::cancellation_signal& signal() { return signal_; }
+    /// A handler on a foreign executor is cancelled there, since only there its coroutine is at rest.
+    void emit_on(executor ex) { emit_on_ = std::move(ex); }
+
+private:
+    friend class session;
+
+    void emit(const std::shared_ptr<inbound>& self)
+    {
+        cancelled_.store(true, std::memory_order_relaxed);
+        if (emit_on_) asio::post(emit_on_, [self] { self->signal_.emit(asio::cancellation_type::terminal); });
+        else signal_.emit(asio::cancellation_type::terminal);
+    }
+
+    rpc::id id_;
+    answer_route route_;
+    std::size_t bytes_;
+    asio::cancellation_signal signal_;
+    executor emit_on_;
+    std::atomic<bool> cancelled_{false};
+    session* session_ = nullptr; // set while in flight
+};
+
+} // namespace comcp::inline COMCP_ABI::detail

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// A refusal that a handler of the host throws, to be answered as a JSON-RPC error.
+#pragma once
+
+#include <comcp/result.hpp>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Thrown by a handler of a client (sampling, elicitation, roots): the peer gets this code and message. A user who
+/// refuses a sampling request is code -1 (2025-11-25, sampling). Any other exception is answered as an internal error
+/// with a fixed text.
+class request_error : public std::runtime_error
+{
+public:
+    request_error(std::int64_t code, const std::string& message) : std::runtime_error(message), code_(code) {}
+
+    std::int64_t code() const noexcept { return code_; }
+
+private:
+    std::int64_t code_;
+};
+
+} // namespace comcp::inline COMCP_ABI

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+//
+// Line-framed messages over byte streams: a pair of descriptors (stdio, a child's pipes) or one socket used for both
+// directions. Reading hands over every complete line of what was read; writing tries at once without waiting, and
+// waits for writability only with what the peer did not take.
+#pragma once
+
+#include <comcp/asio.hpp>
+#include <comcp/detail/sigpipe.hpp>
+#include <comcp/transport/concept.hpp>
+#include <comcp/transport/framing.hpp>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <sys/uio.h>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// The writing half. Kept alive by the transport and watched weakly by its pending wait, so it can die at any time.
+template <class Stream>
+class line_writer : public std::enable_shared_from_this<line_writer<Stream>>
+{
+public:
+    explicit line_writer(Stream& stream, const comcp::executor& ex) : stream_(&stream), executor_(ex) {}
+
+    std::string& begin() { return tail_; }
+
+    void commit()
+    {
+        tail_ += '\n';
+        dirty_ = true;
+        if (in_turn_ || posted_ || waiting_) return;
+        posted_ = true; // one write for everything that this turn of the executor queues
+        asio::post(executor_, [weak = this->weak_from_this()] {
+            if (auto self = weak.lock()) {
+                self->posted_ = false;
+                self->flush();
+            }
+        });
+    }
+
+    void in_turn(bool value) { in_turn_ = value; }
+
+    void flush()
+    {
+        if (!dirty_ || waiting_ || !stream_) return;
+        std::uint64_t before = written_;
+        while (!failed_) {
+            if (head_at_ == head_.size()) {
+                if (tail_.empty()) break;
+                recycle(head_);
+                head_at_ = 0;
+                std::swap(head_, tail_);
+            }
+            iovec parts[2] = {{head_.data() + head_at_, head_.size() - head_at_}, {tail_.data(), tail_.size()}};
+            const ssize_t n = write_without_sigpipe(stream_->native_handle(), parts, tail_.empty() ? 1 : 2);
+            if (n < 0) {
+                if (errno == EINTR) continue;
+                if (errno == EAGAIN || errno == EWOULDBLOCK) {
+                    wait();
+                    break;
+                }
+                failed_ = std::error_code(errno, std::generic_category());
+                break;
+            }
+            advance(static_cast<std::size_t>(n));
+        }
+        if (failed_) {
+            head_.clear();
+            tail_.clear();
+            head_at_ = 0;
+        }
+        dirty_ = queued() != 0;
+        if (drained_ && (written_ != before || failed_)) drained_(drained_argument_);
+    }
+
+    std::size_t queued() const { return head_.size() - head_at_ + tail_.size(); }
+    std::uint64_t written() const { return written_; }
+    std::error_code failed() const { return failed_; }
+    void on_drained(void (*call)(void*), void* argument)
+    {
+        drained_ = call;
+        drained_argument_ = argument;
+    }
+    void detach()
+    {
+        stream_ = nullptr;
+        drained_ = nullptr;
+    }
+
+private:
+    static constexpr std::size_t kept_capacity = 256 * 1024;
+
+    static void recycle(std::string& buffer)
+    {
+        if (buffer.capacity() > kept_capacity) std::string().swap(buffer);
+        else buffer.clear();
+    }
+
+    void advance(std::size_t n)
+    {
+        written_ += n;
+        const std::size_t of_head = std::min(n, head_.size() - head_at_);
+        head_at_ += of_head;
+        n -= of_head;
+        if (head_at_ != head_.size()) return;
+        recycle(head_);
+        head_at_ = 0;
+        if (n == tail_.size()) {
+            recycle(tail_);
+        } else {
+            std::swap(head_, tail_);
+            head_at_ = n;
+        }
+    }
+
+    void wait()
+    {
+        waiting_ = true;
+        stream_->async_wait(Stream::wait_write, [weak = this->weak_from_this()](io_error_code failed) {
+            auto self = weak.lock();
+            if (!self) return;
+            self->waiting_ = false;
+            if (!failed) self->flush();
+        });
+    }
+
+    Stream* stream_;
+    comcp::executor executor_;
+    std::string head_; // being written, from head_at_
+    std::size_t head_at_ = 0;
+    std::string tail_; // messages are appended here
+    std::uint64_t written_ = 0;
+    std::error_code failed_;
+    void (*drained_)(void*) = nullptr;
+    void* drained_argument_ = nullptr;
+    bool dirty_ = false;
+    bool in_turn_ = false;
+    bool posted_ = false;
+    bool waiting_ = false;
+};
+
+} // namespace detail
+
+/// A session's transport over an input and an output stream of the same type, which may be one object. `Stream` is an
+/// Asio descriptor or stream socket. Derived classes own the streams and say what opening and finishing mean.
+template <class Stream>
+class stream_transport : public transport
+{
+public:
+    task<void> receive(transport_batch& batch) override
+    {
+        batch.clear();
+        writer_->in_turn(false);
+        writer_->flush();
+        for (;;) {
+            take_frames(batch);
+            if (!batch.empty()) break;
+            if (end_ || !input_) {
+                report_end(batch, co_await why_ended(std::exchange(end_error_, {})));
+                break;
+            }
+            const auto space = reader_.prepare();
+            io_error_code failed;
+            const std::size_t n = co_await input_->async_read_some(asio::buffer(space.data(), space.size()),
+                                                                   asio::redirect_error(asio::use_awaitable, failed));
+            reader_.commit(n);
+            if (failed) {
+                end_ = true;
+                frame last;
+                if (reader_.next(last) || reader_.finish(last)) add(batch, last);
+                if (failed != asio::error::eof) end_error_ = failed;
+            }
+        }
+        writer_->in_turn(true);
+    }
+
+    std::string& begin(const send_hint&) override { return writer_->begin(); }
+    void commit() override { writer_->commit(); }
+    void flush() override { writer_->flush(); }
+    std::size_t queued() const override { return writer_->queued(); }
+    std::uint64_t written() const override { return writer_->written(); }
+    std::error_code write_error() const override { return writer_->failed(); }
+    void on_drained(void (*call)(void*), void* argument) override { writer_->on_drained(call, argument); }
+    void abandon(exchange_id) override {}
+
+protected:
+    explicit stream_transport(const limits& bounds) : reader_(bounds.message) {}
+
+    /// Called once the streams are open.
+    void attach(Stream& input, Stream& output, const executor& ex)
+    {
+        input_ = &input;
+        writer_ = std::make_shared<detail::line_writer<Stream>>(output, ex);
+    }
+    void detach()
+    {
+        input_ = nullptr;
+        if (writer_) writer_->detach();
+    }
+
+    /// The end of the input as the session shall see it; an empty fault is an orderly end.
+    virtual task<fault> why_ended(std::error_code failed)
+    {
+        if (!failed) co_return fault();
+        co_return fault(errc::peer_gone, "reading failed: " + failed.message());
+    }
+
+private:
+    void take_frames(transport_batch& batch)
+    {
+        frame line;
+        while (reader_.next(line)) add(batch, line);
+    }
+
+    static void add(transport_batch& batch, frame& line)
+    {
+        transport_event& event = batch.emplace_back();
+        if (line.oversized) {
+            event.what = transport_event::kind::oversized;
+            event.skipped = std::move(line.facts);
+        } else {
+            event.text = line.text;
+        }
+    }
+
+    void report_end(transport_batch& batch, fault why)
+    {
+        transport_event& event = batch.emplace_back();
+        event.what = transport_event::kind::closed;
+        event.why = std::move(why);
+    }
+
+    line_reader reader_;
+    Stream* input_ = nullptr;
+    std::shared_ptr<detail::line_writer<Stream>> writer_;
+    bool end_ = false;
+    std::error_code end_error_;
+};
+
+} // namespace comcp::inline COMCP_ABI
