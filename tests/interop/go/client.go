@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const tricky = "first \"quoted\" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u672c\u8a9e \U0001F600 \u2028 </script> end"
+
+var (
+	toolNames = []string{"add", "ask_elicit", "ask_roots", "ask_sampling", "echo", "fail", "image", "mixed", "slow"}
+	rootURIs  = []string{"file:///interop/a", "file:///interop/b%20b"}
+	allOk     = true
+)
+
+func report(check string, ok bool, detail string) {
+	allOk = allOk && ok
+	line, _ := json.Marshal(map[string]any{"check": check, "ok": ok, "detail": detail})
+	fmt.Println(string(line))
+}
+
+type failure string // thrown by the helpers below, caught by check
+
+func check(name string, body func() string) {
+	defer func() {
+		switch thrown := recover().(type) {
+		case nil:
+		case failure:
+			report(name, false, string(thrown))
+		default:
+			report(name, false, fmt.Sprintf("panic: %v", thrown))
+		}
+	}()
+	report(name, true, body())
+}
+
+func expect(condition bool, format string, args ...any) {
+	if !condition {
+		panic(failure(fmt.Sprintf(format, args...)))
+	}
+}
+
+func same(got, want any, what string) {
+	expect(reflect.DeepEqual(got, want), "%s: got %#v, wanted %#v", what, got, want)
+}
+
+func must[T any](value T, err error) T {
+	expect(err == nil, "%v", err)
+	return value
+}
+
+func textOf(result *mcp.CallToolResult) string {
+	same(len(result.Content), 1, "number of blocks")
+	block, ok := result.Content[0].(*mcp.TextContent)
+	expect(ok, "the block is a %T", result.Content[0])
+	return block.Text
+}
+
+// A transport that keeps a copy of what comes in.
+type tap struct {
+	mcp.Transport
+	mcp.Connection
+	mutex sync.Mutex
+	seen  []jsonrpc.Message
+}
+
+func (t *tap) Connect(ctx context.Context) (connection mcp.Connection, err error) {
+	t.Connection, err = t.Transport.Connect(ctx)
+	return t, err
+}
+
+func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
+	message, err := t.Connection.Read(ctx)
+	if err == nil {
+		t.mutex.Lock()
+		t.seen = append(t.seen, message)
+		t.mutex.Unlock()
+	}
+	return message, err
+}
+
+// What came in after the first n messages: "answer", or a notification's method and, for progress, its numbers.
+func (t *tap) after(n int) (lines []string) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	for _, message := range t.seen[n:] {
+		request, ok := message.(*jsonrpc.Request)
+		if !ok {
+			lines = append(lines, "answer")
+			continue
+		}
+		var progress mcp.ProgressNotificationParams
+		_ = json.Unmarshal(request.Params, &progress)
+		lines = append(lines, fmt.Sprintf("%s %v/%v %s", request.Method, progress.Progress, progress.Total, progress.Message))
+	}
+	return lines
+}
+
+func (t *tap) count() int { return len(t.after(0)) }
+
+func runClient(args []string) int {
+	flags := flag.NewFlagSet("client", flag.ExitOnError)
+	era := flags.String("era", "legacy", "legacy or auto")
+	lenient := flags.Bool("lenient", false, "an unknown tool may be a tool error")
+	_ = flags.Parse(args)
+	command := flags.Args()
+	if len(command) == 0 {
+		fmt.Fprintln(os.Stderr, "no command")
+		return 2
+	}
+
+	var events struct {
+		sync.Mutex
+		lines []string
+		on    func()
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "interop-go", Version: "1.0.0"}, &mcp.ClientOptions{
+		CreateMessageHandler: func(_ context.Context, request *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			if request.Params.MaxTokens != 50 || len(request.Params.Messages) != 1 {
+				return nil, fmt.Errorf("unexpected sampling request: %+v", request.Params)
+			}
+			asked := request.Params.Messages[0].Content.(*mcp.TextContent).Text
+			return &mcp.CreateMessageResult{Role: "assistant", Model: "interop-model", StopReason: "endTurn",
+				Content: &mcp.TextContent{Text: "model says: " + asked}}, nil
+		},
+		ElicitationHandler: func(_ context.Context, request *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			if request.Params.Message != "Your name?" {
+				return nil, fmt.Errorf("unexpected elicitation: %+v", request.Params)
+			}
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+		},
+		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
+			events.Lock()
+			defer events.Unlock()
+			events.lines = append(events.lines, fmt.Sprintf("%v/%v %s", request.Params.Progress, request.Params.Total, request.Params.Message))
+			if events.on != nil {
+				events.on()
+			}
+		},
+	})
+	for _, uri := range rootURIs {
+		client.AddRoots(&mcp.Root{URI: uri})
+	}
+
+	ctx, stop := context.WithTimeout(context.Background(), 50*time.Second)
+	defer stop()
+	process := exec.Command(command[0], command[1:]...)
+	process.Stderr = os.Stderr
+	transport := &tap{Transport: &mcp.CommandTransport{Command: process}}
+	options := &mcp.ClientSessionOptions{}
+	if *era == "legacy" {
+		options.ProtocolVersion = "2025-11-25"
+	}
+
+	var session *mcp.ClientSession
+	modern := false
+	check("initialize", func() string {
+		session = must(client.Connect(ctx, transport, options))
+		got := session.InitializeResult()
+		if *era == "legacy" {
+			same(got.ProtocolVersion, "2025-11-25", "protocol version")
+		}
+		modern = got.ProtocolVersion >= "2026-07-28"
+		expect(got.ServerInfo != nil && got.ServerInfo.Name != "" && got.ServerInfo.Version != "", "server info: %+v", got.ServerInfo)
+		expect(got.Capabilities != nil && got.Capabilities.Tools != nil, "tools capability")
+		return fmt.Sprintf("%s %s at %s", got.ServerInfo.Name, got.ServerInfo.Version, got.ProtocolVersion)
+	})
+	if session == nil {
+		return 1
+	}
+	call := func(name string, arguments any) *mcp.CallToolResult {
+		return must(session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments}))
+	}
+	type object = map[string]any
+
+	check("ping", func() string {
+		if modern {
+			return "this revision has no ping"
+		}
+		expect(session.Ping(ctx, nil) == nil, "no answer")
+		return ""
+	})
+
+	check("list", func() string {
+		var names []string
+		for _, tool := range must(session.ListTools(ctx, nil)).Tools {
+			names = append(names, tool.Name)
+			schema, ok := tool.InputSchema.(map[string]any)
+			expect(ok && schema["type"] == "object", "inputSchema of %s: %v", tool.Name, tool.InputSchema)
+			expect(tool.Description != "", "description of %s", tool.Name)
+		}
+		slices.Sort(names)
+		same(names, toolNames, "names")
+		return ""
+	})
+
+	check("echo", func() string {
+		for _, text := range []string{tricky, "", strings.Repeat("x", 300000)} {
+			result := call("echo", object{"text": text})
+			expect(!result.IsError, "isError")
+			same(textOf(result), text, "text")
+		}
+		return ""
+	})
+
+	check("add", func() string {
+		for _, pair := range [][2]float64{{2, 3}, {0.5, -2.25}, {1e15, 1}} {
+			result := call("add", object{"a": pair[0], "b": pair[1]})
+			want := map[string]any{"sum": pair[0] + pair[1]}
+			same(result.StructuredContent, want, "structuredContent")
+			var text any
+			expect(json.Unmarshal([]byte(textOf(result)), &text) == nil, "text is no JSON")
+			same(text, want, "text")
+		}
+		return ""
+	})
+
+	check("fail", func() string {
+		result := call("fail", object{})
+		expect(result.IsError, "isError")
+		same(textOf(result), "it failed", "text")
+		return ""
+	})
+
+	check("image", func() string {
+		content := call("image", object{}).Content
+		same(len(content), 1, "number of blocks")
+		image := content[0].(*mcp.ImageContent)
+		same(image.MIMEType, "image/png", "mimeType")
+		expect(bytes.HasPrefix(image.Data, []byte("\x89PNG\r\n\x1a\n")), "PNG signature")
+		return ""
+	})
+
+	check("mixed", func() string {
+		content := call("mixed", object{}).Content
+		same(len(content), 5, "number of blocks")
+		expect(content[0].(*mcp.TextContent).Text != "", "text")
+		expect(bytes.Equal(content[1].(*mcp.ImageContent).Data, bytesOf(png)), "bytes of the image")
+		audio := content[2].(*mcp.AudioContent)
+		expect(audio.MIMEType == "audio/wav" && bytes.HasPrefix(audio.Data, []byte("RIFF")), "audio")
+		link := content[3].(*mcp.ResourceLink)
+		expect(strings.Contains(link.URI, "://") && link.Name != "", "resource link")
+		embedded := content[4].(*mcp.EmbeddedResource).Resource
+		expect(strings.Contains(embedded.URI, "://") && embedded.Text != "", "embedded resource")
+		return ""
+	})
+
+	slow := func(ctx context.Context, steps, delay int, token any) (*mcp.CallToolResult, error) {
+		params := &mcp.CallToolParams{Name: "slow", Arguments: object{"steps": steps, "delay_ms": delay}}
+		if token != nil {
+			params.SetProgressToken(token)
+		}
+		return session.CallTool(ctx, params)
+	}
+
+	check("progress", func() string {
+		before := transport.count()
+		same(textOf(must(slow(ctx, 4, 50, "token-1"))), "done", "text")
+		const method = "notifications/progress "
+		want := []string{"1/4 step 1", "2/4 step 2", "3/4 step 3", "4/4 step 4"}
+		same(transport.after(before), []string{method + want[0], method + want[1], method + want[2], method + want[3], "answer"}, "wire")
+		events.Lock()
+		got := slices.Clone(events.lines)
+		events.Unlock()
+		expect(len(got) >= 2, "only %d events", len(got))
+		same(got, want[:len(got)], "events")
+		before = transport.count()
+		same(textOf(must(slow(ctx, 2, 10, nil))), "done", "text without a token")
+		same(transport.after(before), []string{"answer"}, "wire without a token")
+		return fmt.Sprintf("%d of 4 events", len(got))
+	})
+
+	check("cancel", func() string {
+		started := time.Now()
+		inner, cancel := context.WithCancel(ctx)
+		defer cancel()
+		events.Lock()
+		events.on = cancel
+		events.Unlock()
+		_, err := slow(inner, 100, 100, 2)
+		expect(errors.Is(err, context.Canceled), "the call ended with %v", err)
+		expect(time.Since(started) < 5*time.Second, "the abort took too long")
+		same(textOf(call("echo", object{"text": "still here"})), "still here", "echo after it")
+		time.Sleep(300 * time.Millisecond) // what was under way may still arrive
+		before := transport.count()
+		time.Sleep(500 * time.Millisecond)
+		same(transport.after(before), []string(nil), "messages of a call that was cancelled")
+		return ""
+	})
+
+	check("bad_arguments", func() string {
+		result := call("echo", object{"text": 5})
+		expect(result.IsError, "isError")
+		return textOf(result)
+	})
+
+	check("unknown_tool", func() string {
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "no_such_tool", Arguments: object{}})
+		var wire *jsonrpc.Error
+		if errors.As(err, &wire) {
+			same(wire.Code, int64(-32602), "code")
+			return wire.Message
+		}
+		expect(err == nil, "%v", err)
+		expect(*lenient && result.IsError, "no protocol error but %+v", result)
+		return "tool error: " + textOf(result)
+	})
+
+	check("ask_roots", func() string {
+		same(textOf(call("ask_roots", object{})), strings.Join(rootURIs, ","), "text")
+		return ""
+	})
+	check("ask_sampling", func() string {
+		same(textOf(call("ask_sampling", object{"prompt": `Why "so"?`})), `model says: Why "so"?`, "text")
+		return ""
+	})
+	check("ask_elicit", func() string {
+		same(textOf(call("ask_elicit", object{"message": "Your name?"})), "action=accept name=Ada", "text")
+		return ""
+	})
+
+	check("close", func() string {
+		started := time.Now()
+		_ = session.Close()
+		took := time.Since(started)
+		expect(took < 4500*time.Millisecond, "the server did not leave at end of input (%v)", took) // the SDK sends TERM after 5 s
+		return ""
+	})
+	if !allOk {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// A client on the official TypeScript SDK (v1 or v2). It starts a server over stdio, checks the fixed
+// tool set (see ../README.md) and prints one JSON line per check. Exit status 0 only if all are ok.
+//
+//   node client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] -- CMD ARGS...
+
+import { isDeepStrictEqual } from 'node:util';
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+const TOOLS = ['add', 'ask_elicit', 'ask_roots', 'ask_sampling', 'echo', 'fail', 'image', 'mixed', 'slow'];
+const ROOTS = ['file:///interop/a', 'file:///interop/b%20b'];
+const TRICKY = 'first "quoted" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u672c\u8a9e \u{1F600} \u2028 </script> end';
+
+const argv = process.argv.slice(2);
+const split = argv.indexOf('--');
+const options = argv.slice(0, split);
+const [command, ...args] = argv.slice(split + 1);
+const sdk = options[0];
+if (split < 0 || !command || !['v1', 'v2'].includes(sdk)) {
+    console.error('usage: client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] -- CMD ARGS...');
+    process.exit(2);
+}
+const era = options.includes('--era') ? options[options.indexOf('--era') + 1] : 'legacy';
+const lenient = options.includes('--lenient');
+
+let allOk = true;
+function report(check, ok, detail) {
+    allOk &&= ok;
+    console.log(JSON.stringify({ check, ok, detail: String(detail) }));
+}
+async function check(name, body) {
+    try {
+        report(name, true, (await body()) ?? '');
+    } catch (error) {
+        report(name, false, error?.stack?.split('\n').slice(0, 3).join(' | ') ?? error);
+    }
+}
+function expect(condition, what) {
+    if (!condition) throw new Error(what);
+}
+function same(got, want, what) {
+    expect(isDeepStrictEqual(got, want), `${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(want)}`);
+}
+const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
+const textOf = result => {
+    same(result.content.length, 1, 'number of blocks');
+    same(result.content[0].type, 'text', 'type of the block');
+    return result.content[0].text;
+};
+
+// ---- the two SDKs ------------------------------------------------------------------------------------------------
+
+const capabilities = { roots: {}, sampling: {}, elicitation: { form: {} } };
+const info = { name: `interop-${sdk}`, version: '1.0.0' };
+
+async function onRoots() {
+    return { roots: ROOTS.map(uri => ({ uri })) };
+}
+async function onSampling(request) {
+    const { messages, maxTokens } = request.params;
+    same(maxTokens, 50, 'maxTokens');
+    same(messages.length, 1, 'number of messages');
+    same(messages[0].role, 'user', 'role');
+    const block = Array.isArray(messages[0].content) ? messages[0].content[0] : messages[0].content;
+    return { role: 'assistant', model: 'interop-model', stopReason: 'endTurn', content: { type: 'text', text: `model says: ${block.text}` } };
+}
+async function onElicit(request) {
+    const { message, requestedSchema } = request.params;
+    same(message, 'Your name?', 'message');
+    same(requestedSchema.type, 'object', 'type of the form');
+    same(requestedSchema.properties.name.type, 'string', 'type of the field');
+    return { action: 'accept', content: { name: 'Ada' } };
+}
+
+let client, transport, negotiated;
+if (sdk === 'v1') {
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+    const types = await import('@modelcontextprotocol/sdk/types.js');
+    client = new Client(info, { capabilities });
+    client.setRequestHandler(types.ListRootsRequestSchema, onRoots);
+    client.setRequestHandler(types.CreateMessageRequestSchema, onSampling);
+    client.setRequestHandler(types.ElicitRequestSchema, onElicit);
+    transport = new StdioClientTransport({ command, args, env: process.env, stderr: 'inherit' });
+    transport.setProtocolVersion = version => (negotiated = version);
+} else {
+    const { Client } = await import('@modelcontextprotocol/client');
+    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+    const mode = era === 'modern' ? { pin: '2026-07-28' } : era;
+    client = new Client(info, { capabilities, versionNegotiation: { mode, probe: { timeoutMs: 5000 } } });
+    client.setRequestHandler('roots/list', onRoots);
+    client.setRequestHandler('sampling/createMessage', onSampling);
+    client.setRequestHandler('elicitation/create', onElicit);
+    transport = new StdioClientTransport({ command, args, env: process.env, stderr: 'inherit' });
+}
+// The argument order differs: v1 has a result schema in the middle.
+const call = (name, toolArguments, requestOptions) =>
+    sdk === 'v1'
+        ? client.callTool({ name, arguments: toolArguments }, undefined, requestOptions)
+        : client.callTool({ name, arguments: toolArguments }, requestOptions);
+
+// ---- the checks --------------------------------------------------------------------------------------------------
+
+const seen = []; // everything the server sends after the handshake
+
+await check('initialize', async () => {
+    await client.connect(transport);
+    const inner = transport.onmessage;
+    transport.onmessage = (message, extra) => {
+        seen.push(message);
+        inner(message, extra);
+    };
+    negotiated ??= client.getNegotiatedProtocolVersion?.();
+    if (era === 'legacy') same(negotiated, '2025-11-25', 'protocol version');
+    if (era === 'modern') same(negotiated, '2026-07-28', 'protocol version');
+    const server = client.getServerVersion();
+    expect(server?.name && server?.version, `server info: ${JSON.stringify(server)}`);
+    expect(client.getServerCapabilities()?.tools, 'tools capability');
+    return `${server.name} ${server.version} at ${negotiated}`;
+});
+if (!allOk) process.exit(1);
+const modern = negotiated >= '2026-07-28';
+
+await check('ping', async () => {
+    if (modern) return 'this revision has no ping';
+    same(await client.ping(), {}, 'result');
+});
+
+await check('list', async () => {
+    const { tools } = await client.listTools();
+    same(tools.map(tool => tool.name).sort(), TOOLS, 'names');
+    for (const tool of tools) {
+        same(tool.inputSchema.type, 'object', `inputSchema of ${tool.name}`);
+        expect(tool.description, `description of ${tool.name}`);
+    }
+    const { echo, add, slow } = Object.fromEntries(tools.map(tool => [tool.name, tool.inputSchema]));
+    same(echo.properties.text.type, 'string', 'echo.text');
+    same(echo.required, ['text'], 'required of echo');
+    same(add.properties.a.type, 'number', 'add.a');
+    same([...add.required].sort(), ['a', 'b'], 'required of add');
+    same(slow.properties.steps.type, 'integer', 'slow.steps');
+});
+
+await check('echo', async () => {
+    for (const text of [TRICKY, '', 'x'.repeat(300000)]) {
+        const result = await call('echo', { text });
+        expect(!result.isError, 'isError');
+        same(textOf(result), text, 'text');
+    }
+});
+
+await check('add', async () => {
+    for (const [a, b] of [[2, 3], [0.5, -2.25], [1e15, 1]]) {
+        const result = await call('add', { a, b });
+        same(result.structuredContent, { sum: a + b }, 'structuredContent');
+        same(JSON.parse(textOf(result)), { sum: a + b }, 'text');
+    }
+});
+
+await check('fail', async () => {
+    const result = await call('fail', {});
+    same(result.isError, true, 'isError');
+    same(textOf(result), 'it failed', 'text');
+});
+
+await check('image', async () => {
+    const { content } = await call('image', {});
+    same(content.length, 1, 'number of blocks');
+    same(content[0].type, 'image', 'type');
+    same(content[0].mimeType, 'image/png', 'mimeType');
+    same(Buffer.from(content[0].data, 'base64').subarray(0, 8).toString('hex'), '89504e470d0a1a0a', 'PNG signature');
+});
+
+await check('mixed', async () => {
+    const { content } = await call('mixed', {});
+    same(content.map(block => block.type), ['text', 'image', 'audio', 'resource_link', 'resource'], 'kinds');
+    const [text, image, audio, link, embedded] = content;
+    expect(text.text, 'text');
+    expect(Buffer.from(image.data, 'base64').equals(Buffer.from(PNG, 'base64')), 'bytes of the image');
+    expect(audio.mimeType === 'audio/wav' && Buffer.from(audio.data, 'base64').subarray(0, 4).toString() === 'RIFF', 'audio');
+    expect(new URL(link.uri) && link.name, 'resource link');
+    expect(new URL(embedded.resource.uri) && embedded.resource.text, 'embedded resource');
+});
+
+await check('progress', async () => {
+    const events = [];
+    let done = false;
+    let before = seen.length;
+    const result = await call('slow', { steps: 4, delay_ms: 50 }, { onprogress: event => events.push({ ...event, late: done }) });
+    done = true;
+    same(textOf(result), 'done', 'text');
+    // On the wire: all four, in order, before the answer.
+    const wire = seen.slice(before).map(message => (message.method ? message.params : 'answer'));
+    const token = wire[0]?.progressToken;
+    const step = i => ({ progressToken: token, progress: i, total: 4, message: `step ${i}` });
+    for (const params of wire) delete params._meta; // 2026-07-28 may put something there
+    same(wire, [step(1), step(2), step(3), step(4), 'answer'], 'wire');
+    // At the callback: the SDKs drop the last one when it comes in one read with the answer.
+    expect(events.length >= 2, `only ${events.length} events`);
+    same(events.map(event => event.progress), [1, 2, 3, 4].slice(0, events.length), 'progress');
+    expect(!events.some(event => event.late), 'progress after the result');
+
+    before = seen.length;
+    same(textOf(await call('slow', { steps: 2, delay_ms: 10 })), 'done', 'text without a token');
+    same(seen.slice(before).filter(message => message.method === 'notifications/progress'), [], 'progress without a token');
+    return `${events.length} of 4 events`;
+});
+
+await check('cancel', async () => {
+    const abort = new AbortController();
+    const started = Date.now();
+    let failure;
+    try {
+        await call('slow', { steps: 100, delay_ms: 100 }, { signal: abort.signal, onprogress: () => abort.abort('enough') });
+    } catch (error) {
+        failure = error;
+    }
+    expect(failure, 'the call ended as if nobody had cancelled it');
+    expect(Date.now() - started < 5000, 'the abort took too long');
+    same(textOf(await call('echo', { text: 'still here' })), 'still here', 'echo after it');
+    await sleep(300); // what was under way may still arrive
+    const before = seen.length;
+    await sleep(500);
+    same(seen.slice(before), [], 'messages of a call that was cancelled');
+    return failure.message;
+});
+
+await check('bad_arguments', async () => {
+    const result = await call('echo', { text: 5 });
+    same(result.isError, true, 'isError');
+    same(textOf(await call('echo', { text: 'still here' })), 'still here', 'echo after it');
+    return result.content[0].text;
+});
+
+await check('unknown_tool', async () => {
+    let result;
+    try {
+        result = await call('no_such_tool', {});
+    } catch (error) {
+        same(error.code, -32602, 'code');
+        return error.message;
+    }
+    expect(lenient && result.isError, `no protocol error but ${JSON.stringify(result)}`);
+    return `tool error: ${result.content[0].text}`;
+});
+
+await check('ask_roots', async () => same(textOf(await call('ask_roots', {})), ROOTS.join(','), 'text'));
+
+await check('ask_sampling', async () =>
+    same(textOf(await call('ask_sampling', { prompt: 'Why "so"?' })), 'model says: Why "so"?', 'text'));
+
+await check('ask_elicit', async () =>
+    same(textOf(await call('ask_elicit', { message: 'Your name?' })), 'action=accept name=Ada', 'text'));
+
+await check('close', async () => {
+    const started = Date.now();
+    await client.close();
+    const took = Date.now() - started;
+    expect(took < 1900, `the server did not leave at end of input (${took} ms)`); // the SDK sends TERM after 2 s
+});
+
+process.exit(allOk ? 0 : 1);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The fixed tool set (see ../README.md) on the official TypeScript SDK v2, over stdio, both eras:
+// inputRequired() is a result of 2026-07-28; for older clients the SDK sends the requests itself.
+
+import { McpServer, inputRequired, inputResponse } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { z } from 'zod';
+import { MIXED, PNG, sleep, text } from './fixed.mjs';
+
+const none = z.object({});
+
+function make() {
+    const server = new McpServer({ name: 'interop-ts-v2', version: '1.0.0' });
+    const tool = (name, description, inputSchema, handler, more = {}) => server.registerTool(name, { description, inputSchema, ...more }, handler);
+    // Asks for one thing in the first round and answers in the second.
+    const ask = (ctx, request, answer) => {
+        const response = inputResponse(ctx.mcpReq.inputResponses, 'it');
+        return response.kind === 'missing' ? inputRequired({ inputRequests: { it: request } }) : text(answer(response));
+    };
+
+    tool('echo', 'Gives the text back', z.object({ text: z.string() }), async args => text(args.text));
+    tool(
+        'add',
+        'Adds two numbers',
+        z.object({ a: z.number(), b: z.number() }),
+        async ({ a, b }) => ({ ...text(JSON.stringify({ sum: a + b })), structuredContent: { sum: a + b } }),
+        { outputSchema: z.object({ sum: z.number() }) }
+    );
+    tool('slow', 'Works in steps', z.object({ steps: z.int(), delay_ms: z.int() }), async ({ steps, delay_ms }, ctx) => {
+        const { signal, notify, _meta } = ctx.mcpReq;
+        for (let i = 1; i <= steps && !signal.aborted; ++i) {
+            await sleep(delay_ms, signal);
+            if (_meta?.progressToken !== undefined && !signal.aborted) {
+                const params = { progressToken: _meta.progressToken, progress: i, total: steps, message: `step ${i}` };
+                await notify({ method: 'notifications/progress', params });
+            }
+        }
+        return text('done');
+    });
+    tool('fail', 'Fails', none, async () => ({ ...text('it failed'), isError: true }));
+    tool('image', 'One image', none, async () => ({ content: [PNG] }));
+    tool('mixed', 'Every kind of block', none, async () => ({ content: MIXED }));
+    tool('ask_roots', 'Lists the roots of the client', none, async (_, ctx) =>
+        ask(ctx, inputRequired.listRoots(), ({ roots }) => roots.map(root => root.uri).join(','))
+    );
+    tool('ask_sampling', 'Asks the model', z.object({ prompt: z.string() }), async ({ prompt }, ctx) => {
+        const messages = [{ role: 'user', content: { type: 'text', text: prompt } }];
+        return ask(ctx, inputRequired.createMessage({ messages, maxTokens: 50 }), ({ result }) => [result.content].flat()[0].text);
+    });
+    tool('ask_elicit', 'Asks the user', z.object({ message: z.string() }), async ({ message }, ctx) => {
+        const requestedSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+        return ask(ctx, inputRequired.elicit({ message, requestedSchema }), ({ action, content }) =>
+            action === 'accept' ? `action=accept name=${content.name}` : `action=${action}`
+        );
+    });
+    return server;
+}
+
+serveStdio(make);

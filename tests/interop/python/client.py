@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""A client on the official Python SDK: the same checks as ../node/client.mjs.
+
+python client.py [--era legacy|auto|modern] [--lenient] -- CMD ARGS...
+"""
+
+import argparse
+import base64
+import json
+import os
+import sys
+import time
+import traceback
+import warnings
+from contextlib import asynccontextmanager
+
+import anyio
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+from mcp_types import (CreateMessageResult, ElicitResult, Implementation, ListRootsResult, Root, TextContent)
+
+warnings.simplefilter("ignore", MCPDeprecationWarning)  # roots and sampling
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+TOOLS = ["add", "ask_elicit", "ask_roots", "ask_sampling", "echo", "fail", "image", "mixed", "slow"]
+ROOTS = ["file:///interop/a", "file:///interop/b%20b"]
+TRICKY = 'first "quoted" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u672c\u8a9e \U0001f600 \u2028 </script> end'
+
+all_ok = True
+seen = []  # what the server sent, as JSON values; filled by the tap
+
+
+def report(check, ok, detail):
+    global all_ok
+    all_ok = all_ok and ok
+    print(json.dumps({"check": check, "ok": ok, "detail": str(detail)}), flush=True)
+
+
+async def check(name, body):
+    try:
+        report(name, True, await body() or "")
+    except Exception as error:  # the next check runs all the same
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        report(name, False, f"{type(error).__name__}: {error} (line {where.lineno})")
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def same(got, want, what):
+    expect(got == want, f"{what}: got {got!r}, wanted {want!r}")
+
+
+def text_of(result):
+    same([block.type for block in result.content], ["text"], "blocks")
+    return result.content[0].text
+
+
+@asynccontextmanager
+async def tapped(params):
+    """The stdio transport, with a copy of every incoming message in `seen`."""
+    async with stdio_client(params) as (read, write):
+        put, take = anyio.create_memory_object_stream(0)
+
+        async def pump():
+            async with put:
+                async for item in read:
+                    if not isinstance(item, Exception):
+                        seen.append(item.message.model_dump(mode="json", by_alias=True, exclude_none=True))
+                    await put.send(item)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(pump)
+            yield take, write
+            group.cancel_scope.cancel()
+
+
+async def on_roots(context):
+    return ListRootsResult(roots=[Root(uri=uri) for uri in ROOTS])
+
+
+async def on_sampling(context, params):
+    same(params.max_tokens, 50, "maxTokens")
+    same([message.role for message in params.messages], ["user"], "messages")
+    content = params.messages[0].content
+    block = content[0] if isinstance(content, list) else content
+    return CreateMessageResult(role="assistant", model="interop-model", stop_reason="endTurn",
+                               content=TextContent(text=f"model says: {block.text}"))
+
+
+async def on_elicit(context, params):
+    same(params.message, "Your name?", "message")
+    same(params.requested_schema["properties"]["name"]["type"], "string", "type of the field")
+    return ElicitResult(action="accept", content={"name": "Ada"})
+
+
+async def checks(client, era, lenient):
+    version = client.protocol_version
+    modern = version >= "2026-07-28"
+    call = client.call_tool
+
+    async def initialize():
+        if era != "auto":
+            same(version, "2025-11-25" if era == "legacy" else "2026-07-28", "protocol version")
+        info = client.server_info
+        if era == "modern":  # a pinned version asks nothing, so there is nothing to see yet
+            return f"at {version}"
+        expect(info and info.name and info.version, f"server info: {info}")
+        expect(client.server_capabilities.tools is not None, "tools capability")
+        return f"{info.name} {info.version} at {version}"
+
+    async def ping():
+        if modern:
+            return "this revision has no ping"
+        await client.send_ping()
+
+    async def listing():
+        tools = (await client.list_tools()).tools
+        same(sorted(tool.name for tool in tools), TOOLS, "names")
+        for tool in tools:
+            same(tool.input_schema["type"], "object", f"inputSchema of {tool.name}")
+            expect(tool.description, f"description of {tool.name}")
+
+    async def echo():
+        for text in (TRICKY, "", "x" * 300000):
+            result = await call("echo", {"text": text})
+            expect(not result.is_error, "is_error")
+            same(text_of(result), text, "text")
+
+    async def add():
+        for a, b in ((2, 3), (0.5, -2.25), (1e15, 1)):
+            result = await call("add", {"a": a, "b": b})
+            same(result.structured_content, {"sum": a + b}, "structuredContent")
+            same(json.loads(text_of(result)), {"sum": a + b}, "text")
+
+    async def fail():
+        result = await call("fail", {})
+        same(result.is_error, True, "isError")
+        same(text_of(result), "it failed", "text")
+
+    async def image():
+        content = (await call("image", {})).content
+        same([(block.type, block.mime_type) for block in content], [("image", "image/png")], "blocks")
+        same(base64.b64decode(content[0].data)[:8], b"\x89PNG\r\n\x1a\n", "PNG signature")
+
+    async def mixed():
+        content = (await call("mixed", {})).content
+        same([block.type for block in content], ["text", "image", "audio", "resource_link", "resource"], "kinds")
+        _, picture, audio, link, embedded = content
+        same(base64.b64decode(picture.data), base64.b64decode(PNG), "bytes of the image")
+        same((audio.mime_type, base64.b64decode(audio.data)[:4]), ("audio/wav", b"RIFF"), "audio")
+        expect("://" in str(link.uri) and link.name, "resource link")
+        expect("://" in str(embedded.resource.uri) and embedded.resource.text, "embedded resource")
+
+    async def progress():
+        events = []
+
+        async def on_progress(done, total, message):
+            events.append((done, total, message))
+
+        before = len(seen)
+        result = await call("slow", {"steps": 4, "delay_ms": 50}, progress_callback=on_progress)
+        same(text_of(result), "done", "text")
+        wire = [(m["params"]["progress"], m["params"]["total"], m["params"]["message"]) if "method" in m else "answer"
+                for m in seen[before:]]
+        want = [(i, 4, f"step {i}") for i in range(1, 5)]
+        same(wire, want + ["answer"], "wire")
+        expect(len(events) >= 2, f"only {len(events)} events")
+        same(events, want[:len(events)], "events")
+        before = len(seen)
+        same(text_of(await call("slow", {"steps": 2, "delay_ms": 10})), "done", "text without a token")
+        same([m for m in seen[before:] if m.get("method") == "notifications/progress"], [], "progress without a token")
+        return f"{len(events)} of 4 events"
+
+    async def cancel():
+        started = time.monotonic()
+        with anyio.CancelScope() as scope:
+            async def on_progress(done, total, message):
+                scope.cancel()
+
+            await call("slow", {"steps": 100, "delay_ms": 100}, progress_callback=on_progress)
+        expect(scope.cancelled_caught, "the call ended as if nobody had cancelled it")
+        expect(time.monotonic() - started < 5, "the abort took too long")
+        same(text_of(await call("echo", {"text": "still here"})), "still here", "echo after it")
+        await anyio.sleep(0.3)  # what was under way may still arrive
+        before = len(seen)
+        await anyio.sleep(0.5)
+        same(seen[before:], [], "messages of a call that was cancelled")
+
+    async def bad_arguments():
+        result = await call("echo", {"text": 5})
+        same(result.is_error, True, "isError")
+        return result.content[0].text
+
+    async def unknown_tool():
+        try:
+            result = await call("no_such_tool", {})
+        except MCPError as error:
+            same(error.code, -32602, "code")
+            return error.message
+        expect(lenient and result.is_error, f"no protocol error but {result}")
+        return f"tool error: {result.content[0].text}"
+
+    async def ask_roots():
+        same(text_of(await call("ask_roots", {})), ",".join(ROOTS), "text")
+
+    async def ask_sampling():
+        same(text_of(await call("ask_sampling", {"prompt": 'Why "so"?'})), 'model says: Why "so"?', "text")
+
+    async def ask_elicit():
+        same(text_of(await call("ask_elicit", {"message": "Your name?"})), "action=accept name=Ada", "text")
+
+    for name, body in dict(initialize=initialize, ping=ping, list=listing, echo=echo, add=add, fail=fail, image=image,
+                           mixed=mixed, progress=progress, cancel=cancel, bad_arguments=bad_arguments,
+                           unknown_tool=unknown_tool, ask_roots=ask_roots, ask_sampling=ask_sampling,
+                           ask_elicit=ask_elicit).items():
+        await check(name, body)
+
+
+async def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--era", choices=["legacy", "auto", "modern"], default="legacy")
+    parser.add_argument("--lenient", action="store_true")
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    params = StdioServerParameters(command=options.command[0], args=options.command[1:], env=dict(os.environ))
+    mode = "2026-07-28" if options.era == "modern" else options.era
+    connected = False
+    try:
+        async with Client(tapped(params), mode=mode, sampling_callback=on_sampling, list_roots_callback=on_roots,
+                          elicitation_callback=on_elicit, read_timeout_seconds=20,
+                          client_info=Implementation(name="interop-python", version="1.0.0")) as client:
+            connected = True
+            await checks(client, options.era, options.lenient)
+            started = time.monotonic()
+        took = time.monotonic() - started
+        report("close", took < 1.9, "" if took < 1.9 else f"the server did not leave at end of input ({took:.1f} s)")
+    except Exception as error:
+        report("close" if connected else "initialize", False, repr(error))
+    sys.exit(0 if all_ok else 1)
+
+
+anyio.run(main)
