@@ -44,8 +44,6 @@ struct limits
     std::size_t tools = 10000;
     /// Log notices waiting for a slow callback of the host; further ones are dropped and counted.
     std::size_t notices = 256;
-    /// The last bytes of a child's stderr that errors quote.
-    std::size_t stderr_tail = 8 * 1024;
 };
 
 } // namespace comcp::inline COMCP_ABI

@@ -49,8 +49,12 @@ int run(task<void> main);
 namespace detail
 {
 
-/// Whether the awaiting coroutine was cancelled; after that every further `co_await` of it throws.
-task<bool> was_cancelled();
+/// Whether the coroutine whose state this is was cancelled. The state is to be asked of `this_coro` in the coroutine
+/// itself: once cancelled, awaiting any function would throw.
+inline bool is_cancelled(const asio::cancellation_state& of)
+{
+    return of.cancelled() != asio::cancellation_type::none;
+}
 
 } // namespace detail
 

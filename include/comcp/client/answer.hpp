@@ -19,6 +19,7 @@ class answer : public tool_result
 {
 public:
     answer() = default;
+    explicit answer(any_output_cap cap) : cap_(std::move(cap)) {}
     answer(tool_result result, any_output_cap cap) : tool_result(std::move(result)), cap_(std::move(cap)) {}
 
     /// completed, or tool_error when the tool reported a failure.
@@ -34,7 +35,11 @@ private:
 /// *Errors*: errc::too_large under `policy::reject`.
 inline std::string to_text(const answer& of)
 {
-    return of.cap().apply(flatten(of)).value();
+    auto text = of.cap().apply(flatten(of));
+    if (text) return std::move(*text);
+    fault refused = text.error();
+    refused.fate = of.outcome(); // the call itself has ended
+    throw_fault(std::move(refused));
 }
 
 } // namespace comcp::inline COMCP_ABI

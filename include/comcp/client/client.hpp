@@ -100,7 +100,8 @@ public:
     /// leave is terminated, then killed; everything is joined. Takes at most about the close limit (10 s).
     task<void> close() { return detail::client_close(core_); }
 
-    /// Offers other roots from now on and tells the server.
+    /// Offers other roots from now on and tells the server; does nothing on a client whose options offered none, since
+    /// the handshake declares them, nor while it is not connected.
     void set_roots(std::vector<root> places) { detail::client_set_roots(*core_, std::move(places)); }
 
     bool connected() const { return detail::client_connected(*core_); }

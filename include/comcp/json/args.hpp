@@ -51,9 +51,18 @@ public:
     template <class Value>
     args& add(std::string_view key, const Value& value)
     {
-        std::string written;
-        write_json(written, value);
-        set(key, written);
+        if (text_.size() > 2 && member_source(text_, key)) {
+            std::string written;
+            write_json(written, value);
+            replace(key, written);
+            return *this;
+        }
+        text_.resize(text_.rfind('}'));
+        if (text_.find('"') != text_.npos) text_ += ','; // an object without a quote has no members
+        write_string(text_, key);
+        text_ += ':';
+        write_json(text_, value);
+        text_ += '}';
         return *this;
     }
 
@@ -69,19 +78,10 @@ private:
         if constexpr (sizeof...(Rest) > 0) add_all(rest...);
     }
 
-    void set(std::string_view key, std::string_view written)
+    void replace(std::string_view key, std::string_view written)
     {
-        if (const auto old = member_source(text_, key)) {
-            text_.replace(static_cast<std::size_t>(old->data() - text_.data()), old->size(), written);
-            return;
-        }
-        const std::size_t end = text_.rfind('}');
-        std::string member;
-        if (text_.find('"') < end) member += ','; // an object without a quote has no members
-        write_string(member, key);
-        member += ':';
-        member += written;
-        text_.insert(end, member);
+        const auto old = member_source(text_, key);
+        text_.replace(static_cast<std::size_t>(old->data() - text_.data()), old->size(), written);
     }
 
     std::string text_;

@@ -121,10 +121,15 @@ inline bool is_json_of(std::string_view text, const json::value& value)
 inline bool text_repeats_structured(const tool_result& from)
 {
     const json::object* object = from.structured->if_object();
-    const json::value* wrapped = object && object->size() == 1 ? object->if_contains("result") : nullptr;
+    // Servers wrap a scalar as {"result": x}, or a text as the only member of any name, and send the bare value as text.
+    const json::value* only = object && object->size() == 1 ? &object->begin()->value() : nullptr;
+    const json::value* wrapped = only && object->contains("result") ? only : nullptr;
+    const json::string* wrapped_text = only ? only->if_string() : nullptr;
     for (const content& block : from.content) {
         const std::string* text = block.as_text();
-        if (text && (is_json_of(*text, *from.structured) || (wrapped && is_json_of(*text, *wrapped)))) return true;
+        if (!text) continue;
+        if (is_json_of(*text, *from.structured) || (wrapped && is_json_of(*text, *wrapped))) return true;
+        if (wrapped_text && *text == std::string_view(wrapped_text->data(), wrapped_text->size())) return true;
     }
     return false;
 }

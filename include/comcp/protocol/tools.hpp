@@ -172,11 +172,10 @@ inline void read_result_content(const json::value& from, tool_result& into)
 
 } // namespace detail
 
-/// Reads a result of tools/call into memory of its own. Never fails: what is odd is kept, and named in `oddities`.
-/// Give `source`, the text of the same object, to keep it.
-inline tool_result read_tool_result(const json::object& from, std::string_view source = {})
+/// Reads a result of tools/call into `read`, which must be fresh and owns its memory. Never fails: what is odd is kept,
+/// and named in `oddities`. Give `source`, the text of the same object, to keep it.
+inline void read_tool_result(const json::object& from, std::string_view source, tool_result& read)
 {
-    tool_result read;
     if (!source.empty()) read.source = source;
 
     // One pass instead of a look-up per member: this is what a client does most.
@@ -219,6 +218,12 @@ inline tool_result read_tool_result(const json::object& from, std::string_view s
     } else {
         read.oddities.push_back("result without content");
     }
+}
+
+inline tool_result read_tool_result(const json::object& from, std::string_view source = {})
+{
+    tool_result read;
+    read_tool_result(from, source, read);
     return read;
 }
 

@@ -25,7 +25,7 @@ namespace comcp::inline COMCP_ABI::rpc
 class id
 {
 public:
-    id() : id(0) {}
+    id() : text_(1, '0') {}
 
     template <std::integral Int>
         requires(!std::same_as<Int, bool>)

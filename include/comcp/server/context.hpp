@@ -86,9 +86,9 @@ public:
     /// The request's id as text, for logs.
     std::string request_id() const { return std::string(request_->id().text()); }
     /// The text of `arguments` as it was received, when the server keeps it (`server_options::keep_source`); else empty.
-    const std::string& arguments_source() const { return *source_; }
+    const std::string& arguments_source() const;
     /// `_meta` of the request.
-    const json::object& meta() const { return *meta_; }
+    const json::object& meta() const;
 
     /// Asks the client for its roots (2025-11-25, roots).
     ///
@@ -122,13 +122,10 @@ public:
 private:
     task<json_result> request(std::string_view capability, std::string_view what, std::string params);
 
-    static std::shared_ptr<const std::string> no_source();
-    static std::shared_ptr<const json::object> no_meta();
-
     std::shared_ptr<const detail::handler_environment> environment_;
     std::shared_ptr<detail::inbound> request_;
-    std::shared_ptr<const std::string> source_ = no_source();
-    std::shared_ptr<const json::object> meta_ = no_meta();
+    std::shared_ptr<const std::string> source_; // null: none
+    std::shared_ptr<const json::object> meta_;
     bool elsewhere_;
 };
 

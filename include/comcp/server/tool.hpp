@@ -260,7 +260,7 @@ private:
             const auto admitted = call.admit();
             if (!admitted) return;
             context ctx = call.make_context(admitted, false);
-            answer_with(reply(call.owner->codec(), call.owner->spoken(), ctx), given, &ctx, false);
+            answer_with(reply(call.owner->codec(), ctx), given, &ctx, false);
         } else {
             answer_with(call.now(), given, nullptr, false);
         }
@@ -285,27 +285,27 @@ private:
     {
         const auto admitted = call.admit();
         if (!admitted) return;
-        context ctx = call.make_context(admitted, false);
-        reply to(call.owner->codec(), call.owner->spoken(), ctx);
-        call.owner->spawn(admitted, coroutine(self, call.owner, std::move(to), std::move(given), std::move(ctx), false));
+        call.owner->spawn(admitted, coroutine(self, call.owner, call.owner->codec(), std::move(given),
+                                              call.make_context(admitted, false), false));
     }
 
     void run_elsewhere(const std::shared_ptr<const tool_entry>& self, const tool_call& call, arguments given) const
     {
         const auto admitted = call.admit();
         if (!admitted) return;
-        context ctx = call.make_context(admitted, true);
-        reply to(call.owner->codec(), call.owner->spoken(), ctx);
         call.owner->spawn_on(call.elsewhere, admitted,
-                             coroutine(self, nullptr, std::move(to), std::move(given), std::move(ctx), true));
+                             coroutine(self, nullptr, call.owner->codec(), std::move(given),
+                                       call.make_context(admitted, true), true));
     }
 
     /// Everything that the handler needs stands in this frame: the entry, the arguments, the context, and (on the
     /// session's own executor) the session.
-    static task<void> coroutine(std::shared_ptr<const tool_entry> self, [[maybe_unused]] std::shared_ptr<session> owner, reply to,
-                                arguments given, context ctx, bool elsewhere)
+    static task<void> coroutine(std::shared_ptr<const tool_entry> self, [[maybe_unused]] std::shared_ptr<session> owner,
+                                const wire::codec& codec, arguments given, context ctx, bool elsewhere)
     {
+        const reply to(codec, ctx); // codecs live for ever
         const auto& entry = static_cast<const tool_of&>(*self);
+        if (ctx.cancelled()) co_return; // given up while it waited for the host's executor
         if constexpr (!traits::is_coroutine) {
             entry.answer_with(to, given, &ctx, elsewhere);
             co_return;

@@ -31,7 +31,7 @@ public:
 namespace detail
 {
 
-/// Where the result of one call goes. Small, copyable, usable on the handler's executor.
+/// Where the result of one call goes. A few pointers, usable on the handler's executor.
 class reply
 {
 public:
@@ -39,7 +39,8 @@ public:
         : codec_(&codec), at_(at), owner_(&owner), id_(id), route_(route)
     {
     }
-    reply(const wire::codec& codec, revision at, context ctx) : codec_(&codec), at_(at), context_(std::move(ctx)) {}
+    /// `ctx` stands in the frame that the reply stands in.
+    reply(const wire::codec& codec, const context& ctx) : codec_(&codec), at_(ctx.version()), context_(&ctx) {}
 
     const wire::codec& codec() const { return *codec_; }
     revision at() const { return at_; }
@@ -83,7 +84,7 @@ private:
     session* owner_ = nullptr; // answered in the reader's turn, without an admitted request
     const rpc::id* id_ = nullptr;
     const answer_route* route_ = nullptr;
-    std::optional<context> context_;
+    const context* context_ = nullptr;
 };
 
 /// One tools/call on its way into a handler. Everything it points at ends with the reader's turn.

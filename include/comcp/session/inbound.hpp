@@ -10,6 +10,7 @@
 #include <comcp/session/home.hpp>
 #include <comcp/transport/concept.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +70,7 @@ public:
 
 private:
     friend class session;
+    friend class inbound_table;
 
     void emit(const std::shared_ptr<inbound>& self)
     {
@@ -84,6 +86,54 @@ private:
     executor emit_on_;
     std::atomic<bool> cancelled_{false};
     session* session_ = nullptr; // set while in flight
+    bool running_ = false;       // a coroutine works on it
+    bool answered_ = false;
+    std::shared_ptr<inbound> self_; // while in flight, held by the table
+    inbound* next_ = nullptr;
+};
+
+/// The requests in flight by exchange and id, chained through themselves: nothing is allocated or copied for it. The
+/// chains are bounded by the limit of requests in flight.
+class inbound_table
+{
+public:
+    void add(std::shared_ptr<inbound> request)
+    {
+        inbound*& chain = chain_of(request->route_.exchange, request->id_);
+        request->next_ = chain;
+        chain = request.get();
+        chain->self_ = std::move(request);
+    }
+
+    inbound* find(exchange_id exchange, const rpc::id& id) const
+    {
+        inbound* found = const_cast<inbound_table*>(this)->chain_of(exchange, id);
+        while (found && !(found->route_.exchange == exchange && found->id_ == id)) found = found->next_;
+        return found;
+    }
+
+    std::shared_ptr<inbound> remove(inbound& request)
+    {
+        inbound** link = &chain_of(request.route_.exchange, request.id_);
+        while (*link != &request) link = &(*link)->next_;
+        *link = request.next_;
+        return std::move(request.self_);
+    }
+
+    inbound* any() const
+    {
+        for (inbound* chain : chains_)
+            if (chain) return chain;
+        return nullptr;
+    }
+
+private:
+    inbound*& chain_of(exchange_id exchange, const rpc::id& id)
+    {
+        return chains_[(id.hash() ^ static_cast<std::size_t>(exchange)) % chains_.size()];
+    }
+
+    std::array<inbound*, 128> chains_{};
 };
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -28,7 +28,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -82,7 +81,7 @@ public:
 
     ~session()
     {
-        while (!inbound_.empty()) release(*inbound_.begin()->second);
+        while (inbound* left = inbound_.any()) release(*left);
         home_->leave(); // the io_context may end before those who know the way
         if (!context_gone_) lot_->unlink(*this);
     }
@@ -186,7 +185,7 @@ public:
     void answer(inbound& request, WriteResult&& write_result)
     {
         if (!request.session_) return;
-        const auto keep = release(request);
+        const auto keep = release_answered(request);
         answer(request.id_, request.route_, std::forward<WriteResult>(write_result));
     }
     void answer_error(inbound& request, std::int64_t code, std::string_view message, std::string_view data = {});
@@ -221,20 +220,6 @@ private:
         open,
         draining, ///< no new input; answers still go out
         ended,
-    };
-
-    struct request_key
-    {
-        exchange_id exchange;
-        rpc::id id;
-        friend bool operator==(const request_key&, const request_key&) = default;
-    };
-    struct request_key_hash
-    {
-        std::size_t operator()(const request_key& key) const
-        {
-            return key.id.hash() ^ (static_cast<std::size_t>(key.exchange) * 0x9E3779B97F4A7C15ull);
-        }
     };
 
     // Completion handlers are classes, not lambdas: what they own is plain to see.
@@ -339,6 +324,9 @@ private:
 
     void on_parsed(const rpc::parsed& read, std::string_view text, const answer_route& route);
 
+    /// Whether the peer's role may ask for it in this revision.
+    bool knows(std::string_view method) const;
+
     void on_unreadable(const rpc::parsed& read, std::string_view text, const answer_route& route);
 
     void note_bad(std::string_view why, std::string_view text);
@@ -403,12 +391,13 @@ private:
 
     // ---- handlers --------------------------------------------------------------------------------------------------
 
-    void count_handler(const inbound& request);
+    void count_handler(inbound& request);
 
     void on_handler_ended(inbound& request);
 
     /// Takes a request out of flight: it can be neither answered nor cancelled any more.
     std::shared_ptr<inbound> release(inbound& request);
+    std::shared_ptr<inbound> release_answered(inbound& request);
     void cancel_handlers();
 
     // ---- the end ---------------------------------------------------------------------------------------------------
@@ -453,9 +442,10 @@ private:
     std::int64_t last_id_ = 0; // ids start at 1
     std::deque<pending_call*> waiting_for_room_;
 
-    std::unordered_map<request_key, std::shared_ptr<inbound>, request_key_hash> inbound_;
+    inbound_table inbound_;
     std::vector<std::shared_ptr<asio::cancellation_signal>> beside_;
     std::size_t handlers_ = 0;
+    std::size_t answered_handlers_ = 0; // of these, answered and about to end
     std::size_t held_bytes_ = 0;
     std::size_t answer_bytes_ = 0; // queued since the output was last empty
     std::size_t message_start_ = 0;
@@ -465,6 +455,7 @@ private:
     wait_list finished_waiters_; // close() and wait_ended()
 
     std::uint64_t stall_mark_ = 0;
+    bool stuck_ = false; // the peer did not read for so long that nothing more is written
     owned_deadline<session, &session::on_stall> stall_{*this};
     owned_deadline<session, &session::on_broken> broken_{*this};
     owned_deadline<session, &session::on_close_deadline> close_by_{*this};

@@ -478,8 +478,8 @@ private:
         timer limit(owned->ex);
         limit.start(deadline_after(limit.now(), at_most), [&exit] { exit.done.complete(); });
         co_await exit.done.wait();
-        if ((co_await asio::this_coro::cancellation_state).cancelled() != asio::cancellation_type::none)
-            throw error(fail(errc::cancelled, "the wait for the end of a child was cancelled"));
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) throw error(fail(errc::cancelled, "the wait for the end of a child was cancelled"));
         co_return owned->status;
     }
 

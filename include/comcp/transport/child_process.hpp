@@ -95,7 +95,7 @@ public:
         term_ = term;
         return *this;
     }
-    /// How many of the last bytes of stderr are kept for errors.
+    /// How many of the last bytes of stderr are kept for errors (8 KiB).
     child_process& stderr_tail(std::size_t bytes)
     {
         stderr_tail_ = bytes;
@@ -119,7 +119,7 @@ private:
     int parent_death_signal_ = 0;
     duration end_of_input_ = std::chrono::seconds(5);
     duration term_ = std::chrono::seconds(2);
-    std::size_t stderr_tail_ = limits().stderr_tail;
+    std::size_t stderr_tail_ = 8 * 1024;
 };
 
 } // namespace comcp::inline COMCP_ABI

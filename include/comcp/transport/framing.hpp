@@ -149,12 +149,13 @@ private:
         const std::size_t held = end_ - begin_;
         if (!block_ || (capacity_ > keep_at_most && held < least_room)) replace(held);
         if (held == 0) moved_to_front();
-        if (capacity_ - end_ >= least_room) return;
-        if (begin_ != 0) {
+        // Back to the front also when that moves less than was taken: a stream of large messages would otherwise walk
+        // through, and touch, a block as large as the limit.
+        if (begin_ >= std::max(held, keep_at_most) || (begin_ != 0 && capacity_ - end_ < least_room)) {
             std::memmove(block_.get(), block_.get() + begin_, held);
             moved_to_front();
-            if (capacity_ - end_ >= least_room) return;
         }
+        if (capacity_ - end_ >= least_room) return;
         // Beyond 1 MiB the whole limit at once: pages that are never touched cost nothing, and no copy is made.
         const std::size_t most = limit_ + chunk;
         const std::size_t wanted = capacity_ < double_until ? std::min(capacity_ * 2, most) : most;

@@ -35,10 +35,21 @@ struct sent_message
     send_hint hint;
 };
 
-/// What both sides of one memory transport see. Thread rule: its executor.
-struct memory_end
+/// What both sides of one memory transport see. Thread rule: its executor. It may outlive the execution context.
+struct memory_end final : private parked
 {
-    explicit memory_end(comcp::executor ex) : executor(std::move(ex)), lot(make_parking_lot(executor)), arrived(*lot) {}
+    explicit memory_end(comcp::executor ex) : executor(std::move(ex)), lot(make_parking_lot(executor)), arrived(*lot)
+    {
+        lot->link(*this);
+    }
+    ~memory_end() { context_gone(); }
+
+    void context_gone()
+    {
+        if (!executor) return;
+        lot->unlink(*this);
+        drop();
+    }
 
     void deliver(stored_event item)
     {
@@ -61,10 +72,14 @@ struct memory_end
     std::deque<stored_event> inbox;   // for the session
     std::deque<sent_message> outbox;  // written by it and seen by the script
     std::weak_ptr<memory_end> other;  // or handed to the other session
+    transport* writer = nullptr;      // while it lives
     bool peer_reads = true;
     bool closed = false;
     bool finished = false;
     bool opened = false;
+
+private:
+    void drop() override { executor = comcp::executor(); }
 };
 
 inline std::shared_ptr<memory_end> make_memory_end(const comcp::executor& ex)
@@ -77,8 +92,12 @@ inline std::shared_ptr<memory_end> make_memory_end(const comcp::executor& ex)
 class memory_transport final : public transport
 {
 public:
-    explicit memory_transport(std::shared_ptr<memory_end> end) : end_(std::move(end)) {}
-    ~memory_transport() override { close(); }
+    explicit memory_transport(std::shared_ptr<memory_end> end) : end_(std::move(end)) { end_->writer = this; }
+    ~memory_transport() override
+    {
+        close();
+        end_->writer = nullptr;
+    }
 
     task<void> open() override
     {
@@ -164,7 +183,7 @@ public:
     }
     void context_gone() noexcept override
     {
-        end_->executor = comcp::executor();
+        end_->context_gone();
         drained_ = nullptr;
     }
 
@@ -253,8 +272,16 @@ public:
         end_->outbox.pop_front();
         return text;
     }
-    /// A peer that does not read leaves the session's output queued.
-    void reads(bool value) { end_->peer_reads = value; }
+    /// A peer that does not read leaves the session's output queued; one that reads again takes all of it.
+    void reads(bool value)
+    {
+        end_->peer_reads = value;
+        if (!value || !end_->executor) return;
+        asio::post(end_->executor, [weak = std::weak_ptr(end_)] {
+            const auto end = weak.lock();
+            if (end && end->writer) end->writer->flush();
+        });
+    }
     bool opened() const { return end_->opened; }
     /// The session finished its output in order.
     bool finished() const { return end_->finished; }

@@ -164,7 +164,7 @@ public:
             if (!batch.empty()) break;
             if (end_ || !input_) {
                 report_end(batch, co_await why_ended(std::exchange(end_error_, {})));
-                break;
+                co_return; // no further turn will flush: from now on every message is written by itself
             }
             const auto space = reader_.prepare();
             io_error_code failed;

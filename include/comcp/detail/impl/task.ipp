@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Running one coroutine to its end, and what a coroutine asks about itself: see task.hpp.
+// Running one coroutine to its end: see task.hpp.
 #pragma once
 
 #include <comcp/task.hpp>
@@ -30,16 +30,5 @@ COMCP_DECL int run(task<void> main)
     io.run();
     return status;
 }
-
-namespace detail
-{
-
-COMCP_DECL task<bool> was_cancelled()
-{
-    const auto state = co_await asio::this_coro::cancellation_state;
-    co_return state.cancelled() != asio::cancellation_type::none;
-}
-
-} // namespace detail
 
 } // namespace comcp::inline COMCP_ABI

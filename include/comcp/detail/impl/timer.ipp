@@ -83,8 +83,8 @@ COMCP_DECL task<void> timer::wait_for(duration time)
     detail::waiter due(*lot_);
     start(detail::deadline_after(now(), time), [&due] { due.complete(); });
     co_await due.wait(stop{this});
-    const bool given_up = co_await detail::was_cancelled();
-    if (given_up) throw error(fail(errc::cancelled, "the wait was cancelled"));
+    const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+    if (detail::is_cancelled(asked)) throw error(fail(errc::cancelled, "the wait was cancelled"));
 }
 
 COMCP_DECL void timer::drop()

@@ -5,6 +5,7 @@
 
 #include <comcp/server/context.hpp>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,9 +15,10 @@ namespace comcp::inline COMCP_ABI
 
 COMCP_DECL void context::progress(double value, std::optional<double> total, std::string message)
 {
+    if (!std::isfinite(value)) return; // JSON has no word for it
     comcp::progress notice;
     notice.value = value;
-    notice.total = total;
+    if (total && std::isfinite(*total)) notice.total = total;
     notice.message = std::move(message);
     on_session([request = request_, notice = std::move(notice)](detail::session& owner) {
         if (!request->token) return;
@@ -70,8 +72,8 @@ COMCP_DECL task<json::object> context::elicit(json::object params)
 
 COMCP_DECL void context::attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta)
 {
-    if (source) source_ = std::move(source);
-    if (meta) meta_ = std::move(meta);
+    source_ = std::move(source);
+    meta_ = std::move(meta);
 }
 
 COMCP_DECL task<json_result> context::request(std::string_view capability, std::string_view what, std::string params)
@@ -79,24 +81,27 @@ COMCP_DECL task<json_result> context::request(std::string_view capability, std::
     if (!environment_->peer->capabilities.has(capability))
         throw error(fail(errc::unsupported, "the client did not declare \"" + std::string(capability) + "\""));
     // A request of ours belongs to the call that it serves: it ends with it (B-18).
-    const auto owner = environment_->owner.lock();
-    if (!owner) throw error(fail(errc::closed, "the session has ended"));
-    const call_timeouts times{environment_->server_request, environment_->server_request};
-    auto operation = detail::request_raw(owner, std::string(what), std::move(params), times, environment_->keep_source);
+    task<json_result> operation;
+    if (const auto owner = environment_->owner.lock()) {
+        const call_timeouts times{environment_->server_request, environment_->server_request};
+        operation = detail::request_raw(owner, std::string(what), std::move(params), times, environment_->keep_source);
+    } else {
+        throw error(fail(errc::closed, "the session has ended"));
+    }
     if (!elsewhere_) co_return co_await std::move(operation);
     co_return co_await detail::on_executor(environment_->session_executor, std::move(operation));
 }
 
-COMCP_DECL std::shared_ptr<const std::string> context::no_source()
+COMCP_DECL const std::string& context::arguments_source() const
 {
-    static const auto none = std::make_shared<const std::string>();
-    return none;
+    static const std::string none;
+    return source_ ? *source_ : none;
 }
 
-COMCP_DECL std::shared_ptr<const json::object> context::no_meta()
+COMCP_DECL const json::object& context::meta() const
 {
-    static const auto none = std::make_shared<const json::object>();
-    return none;
+    static const json::object none;
+    return meta_ ? *meta_ : none;
 }
 
 } // namespace comcp::inline COMCP_ABI

@@ -3,29 +3,42 @@
 // Running a server as a program: see server/run.hpp.
 #pragma once
 
+#include <comcp/detail/sigpipe.hpp>
 #include <comcp/server/run.hpp>
 
-#include <cstdio>
+#include <unistd.h>
+
 #include <exception>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
 {
 
+/// Says on stderr why a program ends, and gives its exit status. Whoever read stderr may be gone too: no SIGPIPE.
+inline int tell_failure(std::string_view why)
+{
+    std::string line = "comcp: ";
+    line += why;
+    line += '\n';
+    const iovec piece{line.data(), line.size()};
+    static_cast<void>(write_without_sigpipe(STDERR_FILENO, &piece, 1));
+    return 1;
+}
+
 COMCP_DECL int run_served(task<fault> session)
 {
     asio::io_context io(1);
     int status = 0;
-    asio::co_spawn(io, std::move(session), [&](std::exception_ptr failure, fault) {
-        if (failure) {
-            status = 1;
-            try {
-                std::rethrow_exception(failure);
-            } catch (const std::exception& e) {
-                std::fprintf(stderr, "comcp: %s\n", e.what());
-            } catch (...) {
-                std::fprintf(stderr, "comcp: unknown exception\n");
-            }
+    asio::co_spawn(io, std::move(session), [&](std::exception_ptr failure, const fault& why) {
+        try {
+            if (failure) std::rethrow_exception(failure);
+            if (why.code && why.code != errc::closed) status = tell_failure(why.text); // closed: by the host itself
+        } catch (const std::exception& e) {
+            status = tell_failure(e.what());
+        } catch (...) {
+            status = tell_failure("unknown exception");
         }
         io.stop(); // whatever the host still has on this loop, the client is gone
     });

@@ -18,8 +18,8 @@ COMCP_DECL task<void> session::perform(std::shared_ptr<session> self, pending_ca
             call.failed_ = self->not_open();
             break;
         }
-        const bool given_up = co_await was_cancelled();
-        if (given_up) {
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) {
             call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
             break;
         }

@@ -32,8 +32,8 @@ COMCP_DECL task<void> session::close(std::shared_ptr<session> self)
     self->begin_close(fault(errc::closed, "the session was closed"), false);
     while (!self->finished_) {
         co_await self->finished_waiters_.wait();
-        const bool given_up = co_await was_cancelled();
-        if (given_up) throw error(fail(errc::cancelled, "waiting for the close was cancelled"));
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) throw error(fail(errc::cancelled, "waiting for the close was cancelled"));
     }
 }
 
@@ -41,8 +41,8 @@ COMCP_DECL task<void> session::wait_ended(std::shared_ptr<session> self)
 {
     while (!self->finished_) {
         co_await self->finished_waiters_.wait();
-        const bool given_up = co_await was_cancelled();
-        if (given_up) throw error(fail(errc::cancelled, "the wait was cancelled"));
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) throw error(fail(errc::cancelled, "the wait was cancelled"));
     }
 }
 
@@ -60,7 +60,11 @@ COMCP_DECL void session::abandon(fault why)
     wire_->close();
     if (state_ == state::ended) return;
     end(std::move(why));
-    asio::post(executor_, [self = shared_from_this()] { self->fail_calls(); });
+    asio::post(executor_, [self = shared_from_this()] {
+        self->fail_calls();
+        self->drained_.complete(); // a paused reader has nothing to wait for any more
+        self->begin_close(self->why_ended_, false); // joins what is left, and tells those who wait for the end
+    });
 }
 
 COMCP_DECL std::string session::text_of(std::exception_ptr failure)
@@ -98,9 +102,10 @@ COMCP_DECL void session::on_drained()
 
 COMCP_DECL void session::on_stall()
 {
+    wire_->flush(); // what was queued a moment ago is no stall
     if (wire_->queued() == 0) return;
-    if (wire_->written() == stall_mark_)
-        return begin_close(fault(errc::peer_gone, "the peer does not read its input"), false);
+    stuck_ = wire_->written() == stall_mark_;
+    if (stuck_) return begin_close(fault(errc::peer_gone, "the peer does not read its input"), false);
     stall_mark_ = wire_->written();
     deadlines_.set(stall_, limits_.write_stall, deadlines_.now());
 }
@@ -112,8 +117,8 @@ COMCP_DECL void session::on_broken()
 
 COMCP_DECL void session::cancel_handlers()
 {
-    while (!inbound_.empty()) {
-        const auto request = release(*inbound_.begin()->second);
+    while (inbound* left = inbound_.any()) {
+        const auto request = release(*left);
         request->emit(request);
     }
 }
@@ -128,7 +133,8 @@ COMCP_DECL fault session::not_open() const
 COMCP_DECL void session::on_closed(fault why)
 {
     const bool orderly = !why.code;
-    if (orderly) why = fault(errc::peer_gone, "the peer closed the connection");
+    // For a server the end of its input is the orderly end; a client has lost its peer.
+    if (orderly && !role_->serves()) why = fault(errc::peer_gone, "the peer closed the connection");
     begin_close(std::move(why), role_->serves());
 }
 
@@ -145,18 +151,19 @@ COMCP_DECL void session::end(fault why)
 
 COMCP_DECL void session::fail_calls()
 {
-    fault why = why_ended_;
-    while (pending_call* call = calls_.any()) {
-        why.fate = outcome::unknown;
-        call->end(why);
-    }
+    fault why = why_ended_.code ? why_ended_ : fault(errc::peer_gone, "the peer closed the connection");
+    why.fate = outcome::unknown;
+    while (pending_call* call = calls_.any()) call->end(why);
     offer_room();
 }
 
 COMCP_DECL task<void> session::shut_down(std::shared_ptr<session> self, fault why)
 {
     self->deadlines_.set(self->close_by_, self->limits_.close, self->deadlines_.now());
-    while (self->state_ == state::draining && self->handlers_ != 0 && self->close_by_.set())
+    if (self->state_ == state::draining) self->fail_calls(); // nobody will answer: handlers that ask need not wait
+    // An output that broke takes no answer: nobody is left to work for.
+    while (self->state_ == state::draining && self->handlers_ != 0 && !self->wire_->write_error() &&
+           self->close_by_.set())
         co_await self->quiet_.wait();
     const bool was_open = self->state_ == state::open || self->state_ == state::draining;
     // What is queued goes out before the end; nothing new is accepted.
@@ -164,7 +171,7 @@ COMCP_DECL task<void> session::shut_down(std::shared_ptr<session> self, fault wh
     self->fail_calls();
     if (was_open) {
         self->wire_->flush();
-        while (self->wire_->queued() != 0 && !self->wire_->write_error() && self->close_by_.set())
+        while (self->wire_->queued() != 0 && !self->stuck_ && !self->wire_->write_error() && self->close_by_.set())
             co_await self->quiet_.wait();
         if (self->close_by_.set()) co_await self->finish_transport(self);
     }

@@ -3,6 +3,7 @@
 // What arrives: every message is judged here and passed on, and the peer's requests are admitted, answered and cancelled.
 #pragma once
 
+#include <comcp/rpc/scan.hpp>
 #include <comcp/session/session.hpp>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -27,24 +28,24 @@ COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& rou
 
 COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, const answer_route& route)
 {
-    if (inbound_.contains(request_key{route.exchange, request.id})) {
+    if (inbound_.find(route.exchange, request.id)) {
         answer_error(&request.id, route, rpc_code::invalid_request, "the id of this request is in use");
         return nullptr;
     }
-    if (handlers_ >= limits_.in_flight) {
+    if (handlers_ - answered_handlers_ >= limits_.in_flight) {
         answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
         return nullptr;
     }
     auto request_now = std::make_shared<inbound>(request.id, route, request.text.size());
     request_now->session_ = this;
-    inbound_.emplace(request_key{route.exchange, request.id}, request_now);
+    inbound_.add(request_now);
     return request_now;
 }
 
 COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::string_view message, std::string_view data)
 {
     if (!request.session_) return;
-    const auto keep = release(request);
+    const auto keep = release_answered(request);
     answer_error(&request.id_, request.route_, code, message, data);
 }
 
@@ -146,7 +147,7 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
     const rpc::message& message = read.msg;
     switch (message.type) {
     case rpc::message::kind::request:
-        if (message.bad_params)
+        if (message.bad_params && knows(message.method)) // an unknown method is that first (A-31)
             answer_error(&message.id, route, rpc_code::invalid_params, "params must be an object");
         else role_->on_request(message, route);
         break;
@@ -156,22 +157,36 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
     }
 }
 
+COMCP_DECL bool session::knows(std::string_view method) const
+{
+    const auto from = role_->serves() ? wire::sender::client : wire::sender::server;
+    return codec().find(from, wire::kind::request, method, revision_) != nullptr;
+}
+
 COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view text, const answer_route& route)
 {
     note_bad(read.why, text);
+    const bool too_deep = read.state == rpc::parsed::status::too_deep;
+    rpc::oversize_facts deep; // what is nested too deep was not parsed, but its id is told all the same
+    if (too_deep) {
+        rpc::oversize_scanner scanner;
+        scanner.feed(text);
+        deep = scanner.facts();
+    }
+    const rpc::id* id = read.id_known ? &read.id : deep.id_known ? &deep.id : nullptr;
     // Without a method it is somebody's answer, if anything (SHAPE 47).
-    pending_call* call = read.id_known && read.has_jsonrpc && !read.has_method ? find(read.id) : nullptr;
+    const bool answers = too_deep ? deep.has_result || deep.has_error : read.has_jsonrpc && !read.has_method;
+    pending_call* call = id && answers ? find(*id) : nullptr;
     if (role_->serves() && !call) {
-        const bool not_json =
-            read.state == rpc::parsed::status::not_json || read.state == rpc::parsed::status::too_deep;
-        answer_error(read.id_known ? &read.id : nullptr, route,
-                     not_json ? rpc_code::parse_error : rpc_code::invalid_request, read.why);
+        const bool not_json = read.state == rpc::parsed::status::not_json || too_deep;
+        answer_error(id, route, not_json ? rpc_code::parse_error : rpc_code::invalid_request, read.why);
     } else if (call) {
-        fault why = fail(errc::invalid_message, "the answer is malformed: " + std::string(read.why) + ": " +
+        fault why = fail(too_deep ? errc::too_deep : errc::invalid_message, "the answer is malformed: " + std::string(read.why) + ": " +
                                                     std::string(text.substr(0, 200)));
         why.fate = outcome::unknown;
         call->end(std::move(why));
         offer_room();
+        if (role_->serves() && route.batch) batch_part_done(route); // it was counted as one to be answered
     }
 }
 
@@ -216,11 +231,10 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
 {
     const auto wanted = id_param(message, "requestId");
     if (!wanted) return;
-    const auto found = inbound_.find(request_key{pipe_exchange, *wanted});
-    if (found == inbound_.end()) return;
-    const std::shared_ptr<inbound> request = found->second;
+    inbound* const found = inbound_.find(pipe_exchange, *wanted);
+    if (!found) return;
     ++statistics_.cancelled_by_peer;
-    release(*request);
+    const std::shared_ptr<inbound> request = release(*found);
     if (request->route_.batch) batch_part_done(request->route_);
     request->emit(request);
 }
@@ -282,8 +296,9 @@ COMCP_DECL void session::batch_part_done(const answer_route& route)
     end_message(out);
 }
 
-COMCP_DECL void session::count_handler(const inbound& request)
+COMCP_DECL void session::count_handler(inbound& request)
 {
+    request.running_ = true;
     ++handlers_;
     held_bytes_ += request.bytes_;
 }
@@ -291,19 +306,25 @@ COMCP_DECL void session::count_handler(const inbound& request)
 COMCP_DECL void session::on_handler_ended(inbound& request)
 {
     --handlers_;
+    if (request.answered_) --answered_handlers_;
+    request.running_ = false;
     held_bytes_ -= request.bytes_;
     if (request.session_) answer_error(request, rpc_code::internal_error, "the handler ended without an answer");
     if (drained_.waiting() && !must_pause()) drained_.complete();
     if (handlers_ == 0) quiet_.wake_all();
 }
 
+COMCP_DECL std::shared_ptr<inbound> session::release_answered(inbound& request)
+{
+    request.answered_ = request.running_;
+    if (request.answered_) ++answered_handlers_;
+    return release(request);
+}
+
 COMCP_DECL std::shared_ptr<inbound> session::release(inbound& request)
 {
     request.session_ = nullptr;
-    const auto found = inbound_.find(request_key{request.route_.exchange, request.id_});
-    auto keep = std::move(found->second);
-    inbound_.erase(found);
-    return keep;
+    return inbound_.remove(request);
 }
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -66,9 +67,13 @@ public:
     task<void> open() override
     {
         const comcp::executor ex = co_await asio::this_coro::executor;
-        const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-        const bool taken = nothing >= 0 && taken_in_.take(STDIN_FILENO, nothing) &&
-                           taken_out_.take(STDOUT_FILENO, STDERR_FILENO);
+        // Asked first: what is opened next would get the number of one that is closed.
+        bool taken = true;
+        for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+            taken = taken && ::fcntl(standard, F_GETFD) >= 0;
+        const int nothing = taken ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+        taken = nothing >= 0 && taken_in_.take(STDIN_FILENO, nothing) &&
+                taken_out_.take(STDOUT_FILENO, STDERR_FILENO);
         if (nothing >= 0) ::close(nothing);
         if (!taken) throw error(fail(errc::not_found, "stdin, stdout and stderr must be open to serve on stdio"));
         input_.emplace(ex, taken_in_.get());
@@ -99,6 +104,8 @@ private:
         input_.reset();
         output_.reset();
         taken_in_.give_back();
+        // What handlers printed and is still in the buffer must not end up in the stream.
+        if (taken_out_.get() >= 0) std::fflush(stdout);
         taken_out_.give_back();
     }
 
