@@ -136,6 +136,8 @@ inline void write_string(std::string& out, std::string_view text)
 {
     const char* at = text.data();
     const char* const end = at + text.size();
+    // Exactly as long as a large plain text, a string would be doubled and copied for the bracket that comes next.
+    if (text.size() >= 4096) out.reserve(out.size() + text.size() + text.size() / 64 + 64);
     out += '"';
     for (;;) {
         const char* const stop = detail::clean_run(at, end);

@@ -85,7 +85,6 @@ private:
     static constexpr std::size_t chunk = 64 * 1024;
     static constexpr std::size_t least_room = chunk / 2;
     static constexpr std::size_t keep_at_most = 256 * 1024;
-    static constexpr std::size_t double_until = 1024 * 1024;
 
     struct freed
     {
@@ -156,9 +155,7 @@ private:
             moved_to_front();
         }
         if (capacity_ - end_ >= least_room) return;
-        // Beyond 1 MiB the whole limit at once: pages that are never touched cost nothing, and no copy is made.
-        const std::size_t most = limit_ + chunk;
-        const std::size_t wanted = capacity_ < double_until ? std::min(capacity_ * 2, most) : most;
+        const std::size_t wanted = std::min(capacity_ * 2, limit_ + chunk);
         if (wanted <= capacity_) return;
         char* const grown = static_cast<char*>(std::realloc(block_.get(), wanted));
         if (!grown) boost::throw_exception(std::bad_alloc());

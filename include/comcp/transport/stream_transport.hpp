@@ -11,6 +11,7 @@
 #include <comcp/transport/framing.hpp>
 
 #include <cerrno>
+#include <deque>
 #include <memory>
 #include <string>
 #include <sys/uio.h>
@@ -29,11 +30,15 @@ class line_writer : public std::enable_shared_from_this<line_writer<Stream>>
 public:
     explicit line_writer(Stream& stream, const comcp::executor& ex) : stream_(&stream), executor_(ex) {}
 
-    std::string& begin() { return tail_; }
+    std::string& begin()
+    {
+        if (queue_.back().size() >= full) queue_.emplace_back();
+        return queue_.back();
+    }
 
     void commit()
     {
-        tail_ += '\n';
+        queue_.back() += '\n';
         dirty_ = true;
         if (in_turn_ || posted_ || waiting_) return;
         posted_ = true; // one write for everything that this turn of the executor queues
@@ -50,16 +55,17 @@ public:
     void flush()
     {
         if (!dirty_ || waiting_ || !stream_) return;
-        std::uint64_t before = written_;
-        while (!failed_) {
-            if (head_at_ == head_.size()) {
-                if (tail_.empty()) break;
-                recycle(head_);
-                head_at_ = 0;
-                std::swap(head_, tail_);
+        const std::uint64_t before = written_;
+        while (!failed_ && queued() != 0) {
+            iovec parts[16];
+            int count = 0;
+            std::size_t skip = at_;
+            for (std::string& each : queue_) {
+                if (count == 16) break;
+                parts[count++] = {each.data() + skip, each.size() - skip};
+                skip = 0;
             }
-            iovec parts[2] = {{head_.data() + head_at_, head_.size() - head_at_}, {tail_.data(), tail_.size()}};
-            const ssize_t n = write_without_sigpipe(stream_->native_handle(), parts, tail_.empty() ? 1 : 2);
+            const ssize_t n = write_without_sigpipe(stream_->native_handle(), parts, count);
             if (n < 0) {
                 if (errno == EINTR) continue;
                 if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -72,15 +78,20 @@ public:
             advance(static_cast<std::size_t>(n));
         }
         if (failed_) {
-            head_.clear();
-            tail_.clear();
-            head_at_ = 0;
+            queue_.resize(1);
+            queue_.front().clear();
+            at_ = 0;
         }
         dirty_ = queued() != 0;
         if (drained_ && (written_ != before || failed_)) drained_(drained_argument_);
     }
 
-    std::size_t queued() const { return head_.size() - head_at_ + tail_.size(); }
+    std::size_t queued() const
+    {
+        std::size_t size = 0;
+        for (const std::string& each : queue_) size += each.size();
+        return size - at_;
+    }
     std::uint64_t written() const { return written_; }
     std::error_code failed() const { return failed_; }
     void on_drained(void (*call)(void*), void* argument)
@@ -95,29 +106,23 @@ public:
     }
 
 private:
+    // A message begins a string of its own after this much: one string that grows would be copied, and twice as large.
+    static constexpr std::size_t full = 64 * 1024;
     static constexpr std::size_t kept_capacity = 256 * 1024;
-
-    static void recycle(std::string& buffer)
-    {
-        if (buffer.capacity() > kept_capacity) std::string().swap(buffer);
-        else buffer.clear();
-    }
 
     void advance(std::size_t n)
     {
         written_ += n;
-        const std::size_t of_head = std::min(n, head_.size() - head_at_);
-        head_at_ += of_head;
-        n -= of_head;
-        if (head_at_ != head_.size()) return;
-        recycle(head_);
-        head_at_ = 0;
-        if (n == tail_.size()) {
-            recycle(tail_);
-        } else {
-            std::swap(head_, tail_);
-            head_at_ = n;
+        at_ += n;
+        while (at_ >= queue_.front().size() && queue_.size() > 1) {
+            at_ -= queue_.front().size();
+            queue_.pop_front();
         }
+        std::string& only = queue_.front();
+        if (at_ != only.size()) return;
+        if (only.capacity() > kept_capacity) std::string().swap(only);
+        else only.clear();
+        at_ = 0;
     }
 
     void wait()
@@ -133,9 +138,8 @@ private:
 
     Stream* stream_;
     comcp::executor executor_;
-    std::string head_; // being written, from head_at_
-    std::size_t head_at_ = 0;
-    std::string tail_; // messages are appended here
+    std::deque<std::string> queue_ = std::deque<std::string>(1); // never empty; messages are appended to the last
+    std::size_t at_ = 0;                                          // of the first, written
     std::uint64_t written_ = 0;
     std::error_code failed_;
     void (*drained_)(void*) = nullptr;

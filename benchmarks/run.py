@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Benchmarks of comcp beside the load generator's own programs.
+
+  run.py --brief   runs every program shortly and checks its answers, not its speed; the last line is
+                   `N passed, N failed, N skipped`
+  run.py --assert  measures (a few minutes, on a quiet machine) and holds the figures against their bars; one JSON
+                   object a line; the exit status says whether all bars were met
+  run.py --assert --only compile,memory,...   some groups: server client memory start ping compile
+
+COMCP_BIN names the folder of the programs, by default build/release/bin. All figures are medians of interleaved
+repetitions, everything pinned to one core, and given as ratios to `rawpeer` and `floor` within the same repetition:
+absolute figures move with the machine (load/README.md says more).
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+BIN = os.path.abspath(os.environ.get("COMCP_BIN") or os.path.join(ROOT, "build", "release", "bin"))
+
+
+def program(name):
+    return os.path.join(BIN, name)
+
+
+SERVER = [program("bench_server"), "--stdio"]
+FLOOR = [program("floor"), "coro"]
+RAW = [program("rawpeer"), "stdio"]
+
+
+def json_of(command, timeout=300):
+    """The JSON object that the program prints last."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    if done.returncode != 0 or not done.stdout.strip():
+        raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}: {(done.stderr or done.stdout)[-300:]}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def load(peer, calls, *options):
+    """One run of the load generator against a server: calls per second, p50 in us, peak memory in MiB."""
+    got = json_of([program("mcpload"), "stdio", "--json", "-n", str(calls), "--warmup", str(calls // 5), *options,
+                   "--", *peer])
+    return {"rate": got["rps"], "p50": got["p50_us"], "mib": got["peer_hwm_kib"] / 1024}
+
+
+def client(calls, *options):
+    got = json_of([program("bench_client"), "-n", str(calls), "--warmup", str(calls // 5), *options, "--", *RAW])
+    return {"rate": got["calls_per_s"], "p50": got["p50_us"], "mib": got["peak_kib"] / 1024}
+
+
+class Session:
+    """A plain MCP conversation with a server, for what the load generator does not do."""
+
+    def __init__(self, command):
+        self.started = time.perf_counter()
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self.lines = os.fdopen(os.dup(self.child.stdout.fileno()), "rb", buffering=1 << 16)
+        self.write({"id": 0, "method": "initialize",
+                    "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                               "clientInfo": {"name": "run.py", "version": "1"}}})
+        self.answer(0)
+        self.ready = time.perf_counter() - self.started
+        self.write({"method": "notifications/initialized"})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.stdin.close()
+        self.lines.close()
+        self.child.stdout.close()
+        try:
+            self.child.wait(15)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+
+    def write(self, message):
+        data = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode() + b"\n"
+        while data:
+            data = data[os.write(self.child.stdin.fileno(), data):]
+
+    def call(self, number, tool, **arguments):
+        self.write({"id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+
+    def answer(self, number=None):
+        """The next answer; its id must be `number`, where one is given."""
+        line = self.lines.readline()
+        if not line:
+            raise RuntimeError("the server closed its output")
+        got = json.loads(line)
+        if "result" not in got or got["result"].get("isError") or number not in (None, got["id"]):
+            raise RuntimeError(f"unexpected answer: {line[:200]!r}")
+        return got
+
+    def peak_mib(self):
+        with open(f"/proc/{self.child.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
+
+
+def stalled_reader(tool, size, calls, window, stall):
+    """Sends `calls` of `size` bytes with `window` in flight and reads nothing for `stall` seconds, then everything.
+    Gives the server's peak memory in MiB; every call must be answered with its text."""
+    text = "x" * size
+    with Session(SERVER) as session:
+        room = threading.Semaphore(window)
+        failed = []
+
+        def send():
+            try:
+                for number in range(1, calls + 1):
+                    room.acquire()
+                    session.call(number, tool, text=text)
+            except OSError as error:
+                failed.append(error)
+
+        sender = threading.Thread(target=send, daemon=True)
+        sender.start()
+        time.sleep(stall)
+        missing = set(range(1, calls + 1))
+        while missing:
+            got = session.answer()
+            if got["result"]["content"][0]["text"] != text:
+                raise RuntimeError("the text did not come back")
+            missing.remove(got["id"])
+            room.release()
+        sender.join()
+        if failed:
+            raise failed[0]
+        return session.peak_mib()
+
+
+def ping_under_load(burn, pings):
+    """Median time in ms of a ping while a coroutine tool waits and a blocking tool uses `burn` ms of processor time."""
+    with Session(SERVER + ["--threads"]) as session:
+        session.call(1, "burn", milliseconds=burn)
+        session.call(2, "wait", milliseconds=burn)
+        times, others = [], set()
+        for number in range(100, 100 + pings):
+            begin = time.perf_counter()
+            session.write({"id": number, "method": "ping"})
+            while (got := session.answer())["id"] != number:
+                others.add(got["id"])
+            if others:  # the load is over
+                break
+            times.append(time.perf_counter() - begin)
+            time.sleep(burn / 1000 / pings / 4)
+        while others != {1, 2}:
+            others.add(session.answer()["id"])
+        if not times:
+            raise RuntimeError("no ping was answered while the tools ran")
+        return statistics.median(times) * 1000
+
+
+def start_ms(command):
+    with Session(command) as session:
+        return session.ready * 1000
+
+
+# ---- --brief ---------------------------------------------------------------------------------------------------------
+
+def brief():
+    passed = failed = skipped = 0
+
+    def check(name, needs, run):
+        nonlocal passed, failed, skipped
+        missing = [each for each in needs if not os.access(program(each), os.X_OK)]
+        if missing:
+            skipped += 1
+            print(f"skipped {name}: no {', '.join(missing)} in {BIN}")
+            return
+        try:
+            run()
+            passed += 1
+            print(f"ok      {name}")
+        except Exception as error:  # whatever it is, the other programs are still run
+            failed += 1
+            print(f"FAILED  {name}: {error}")
+
+    def expect_exit(command, status):
+        got = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=20).returncode
+        if got != status:
+            raise RuntimeError(f"exit {got}, not {status}")
+
+    for name in ("bench_server", "bench_client"):
+        check(f"{name} --help", [name], lambda: expect_exit([program(name), "--help"], 0))
+        check(f"{name} with an unknown option", [name], lambda: expect_exit([program(name), "--no-such-option"], 2))
+    loaded = ["bench_server", "mcpload"]
+    check("echo, 1 in flight", loaded, lambda: load(SERVER, 200))
+    check("echo, 64 in flight", loaded, lambda: load(SERVER, 2000, "-w", "64"))
+    check("echo_later, 64 in flight", loaded, lambda: load(SERVER, 2000, "-w", "64", "-t", "echo_later"))
+    check("echo, 64 KiB", loaded, lambda: load(SERVER, 50, "-s", "65536"))
+    check("echo, 1 MiB", loaded, lambda: load(SERVER, 20, "-s", "1048576"))
+    check("echo, escapes", loaded, lambda: load(SERVER, 50, "-s", "4096", "--text", "escapes"))
+    check("client, 64 in flight", ["bench_client", "rawpeer"], lambda: client(1000, "-w", "64"))
+    check("client, 64 KiB", ["bench_client", "rawpeer"], lambda: client(50, "-s", "65536"))
+    check("client of bench_server", ["bench_client", "bench_server"],
+          lambda: json_of([program("bench_client"), "-n", "100", "-w", "8", "--", *SERVER]))
+    check("a reader that stops", ["bench_server"], lambda: stalled_reader("echo_later", 65536, 128, 64, 0.1))
+    check("ping under load", ["bench_server"], lambda: ping_under_load(100, 20))
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return failed
+
+
+# ---- --assert --------------------------------------------------------------------------------------------------------
+
+class Figures:
+    def __init__(self):
+        self.missed = 0
+
+    def report(self, figure, value, bar, at_least=False, **more):
+        met = value >= bar if at_least else value <= bar
+        self.missed += not met
+        print(json.dumps({"figure": figure, "value": round(value, 3), "bar": f"{'>=' if at_least else '<='} {bar}",
+                          "met": met, **more}), flush=True)
+
+
+def median_ratio(ours, theirs, what):
+    return statistics.median(a[what] / b[what] for a, b in zip(ours, theirs))
+
+
+def repeat(times, runs):
+    """Runs each of `runs` once, and all of that `times` times: what is compared stands side by side in time."""
+    got = {name: [] for name in runs}
+    for _ in range(times):
+        for name, run in runs.items():
+            got[name].append(run())
+    return got
+
+
+def compare(figures, figure, got, ours, theirs, what, bar, at_least=False):
+    figures.report(f"{figure} / {theirs}", median_ratio(got[ours], got[theirs], what), bar, at_least,
+                   ours=round(statistics.median(each[what] for each in got[ours]), 2),
+                   theirs=round(statistics.median(each[what] for each in got[theirs]), 2))
+
+
+def measure_server(figures, times):
+    wide = ["-w", "64"]
+    got = repeat(times, {"floor": lambda: load(FLOOR, 300000, *wide), "rawpeer": lambda: load(RAW, 300000, *wide),
+                         "echo": lambda: load(SERVER, 300000, *wide),
+                         "echo_later": lambda: load(SERVER, 200000, *wide, "-t", "echo_later")})
+    compare(figures, "echo, 64 in flight, calls/s", got, "echo", "floor", "rate", 0.8, True)
+    compare(figures, "echo_later, 64 in flight, calls/s", got, "echo_later", "floor", "rate", 0.65, True)
+    for name, calls, options, bar in (("echo", 50000, [], 1.3), ("echo 64 KiB", 4000, ["-s", "65536"], 1.25),
+                                      ("echo 1 MiB", 300, ["-s", "1048576"], 1.25)):
+        got = repeat(times, {"floor": lambda: load(FLOOR, calls, *options), "rawpeer": lambda: load(RAW, calls, *options),
+                             "echo": lambda: load(SERVER, calls, *options)})
+        compare(figures, f"{name}, 1 in flight, p50 us", got, "echo", "floor", "p50", bar)
+
+
+def measure_client(figures, times):
+    got = repeat(times, {"mcpload": lambda: load(RAW, 50000), "client": lambda: client(50000)})
+    compare(figures, "client, 1 in flight, p50 us", got, "client", "mcpload", "p50", 2.0)
+    wide = ["-w", "64"]
+    got = repeat(times, {"mcpload": lambda: load(RAW, 300000, *wide), "client": lambda: client(300000, *wide)})
+    compare(figures, "client, 64 in flight, calls/s", got, "client", "mcpload", "rate", 0.4, True)
+
+
+def measure_memory(figures, times):
+    small = repeat(times, {"echo": lambda: load(SERVER, 50000, "-w", "64"),
+                           "echo_later": lambda: load(SERVER, 50000, "-w", "64", "-t", "echo_later")})
+    for tool, runs in small.items():
+        figures.report(f"{tool}, 64 in flight, peak MiB", statistics.median(each["mib"] for each in runs), 8)
+    for tool in ("echo", "echo_later"):
+        peak = statistics.median(stalled_reader(tool, 1 << 20, 128, 64, 1.5) for _ in range(times))
+        figures.report(f"{tool}, 1 MiB, 64 in flight, a reader that stops, peak MiB", peak, 16)
+
+
+def measure_start(figures, times):
+    got = repeat(times * 3, {"floor": lambda: start_ms(FLOOR), "ours": lambda: start_ms(SERVER)})
+    figures.report("spawn to initialize answered, ms", statistics.median(got["ours"]), 10,
+                   floor=round(statistics.median(got["floor"]), 2))
+
+
+def measure_ping(figures, times):
+    figures.report("ping while a tool burns 2 s, median ms",
+                   statistics.median(ping_under_load(2000, 200) for _ in range(times)), 20)
+
+
+def measure_compile(figures, times):
+    command = [sys.executable, os.path.join(HERE, "bench_compile.py"), "--times", str(times)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    for each in map(json.loads, lines):
+        figures.report(**each)
+
+
+GROUPS = {"server": measure_server, "client": measure_client, "memory": measure_memory, "start": measure_start,
+          "ping": measure_ping, "compile": measure_compile}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--brief", action="store_true")
+    kind.add_argument("--assert", action="store_true", dest="measure")
+    parser.add_argument("--only", default=",".join(GROUPS), help="with --assert: the groups to measure")
+    parser.add_argument("--times", type=int, default=3, help="with --assert: repetitions (3)")
+    options = parser.parse_args()
+    if options.brief:
+        return 1 if brief() else 0
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # this process and all that it starts, like taskset
+    figures = Figures()
+    for group in options.only.split(","):
+        if group not in GROUPS:
+            parser.error(f"no group {group}: there are {', '.join(GROUPS)}")
+        GROUPS[group](figures, options.times)
+    return 1 if figures.missed else 0
+
+
+sys.exit(main())
