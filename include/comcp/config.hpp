@@ -19,8 +19,8 @@
 #endif
 
 // Bodies that are not templates stand in impl/*.ipp beside their headers. By default they are inline, and every file
-// compiles them. With COMCP_SEPARATE (which the CMake target comcp::src and the single include set) headers only declare
-// them, and the one file that includes <comcp/src.hpp> compiles them once.
+// compiles them. With COMCP_SEPARATE (which the CMake target comcp::src and the single include set) headers only
+// declare them, and the one file that includes <comcp/src.hpp> compiles them once.
 #if defined(COMCP_SEPARATE)
 #define COMCP_DECL
 #else

@@ -51,10 +51,7 @@ namespace detail
 
 /// Whether the coroutine whose state this is was cancelled. The state is to be asked of `this_coro` in the coroutine
 /// itself: once cancelled, awaiting any function would throw.
-inline bool is_cancelled(const asio::cancellation_state& of)
-{
-    return of.cancelled() != asio::cancellation_type::none;
-}
+inline bool is_cancelled(const asio::cancellation_state& of) { return of.cancelled() != asio::cancellation_type::none; }
 
 } // namespace detail
 

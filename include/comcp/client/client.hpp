@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// An MCP client: connects to one server, lists its tools and calls them. A handle: everything it starts lives on without
-// it only until it can end, and nothing touches the handle afterwards. Not for many servers at once: that is the pool.
+// An MCP client: connects to one server, lists its tools and calls them. A handle: everything it starts lives on
+// without it only until it can end, and nothing touches the handle afterwards. Not for many servers at once: that is
+// the pool.
 #pragma once
 
 #include <comcp/client/core.hpp>
@@ -42,17 +43,14 @@ public:
     }
     basic_client(const basic_client&) = delete;
     basic_client& operator=(const basic_client&) = delete;
-    ~basic_client()
-    {
-        detail::client_abandon(*core_);
-    }
+    ~basic_client() { detail::client_abandon(*core_); }
 
     /// Opens the transport and negotiates (2025-11-25, lifecycle). After the end of a session a client that starts its
     /// server may connect again.
     ///
-    /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy; errc::peer_gone
-    /// with the server's exit status and last words; errc::unsupported for a version that we do not speak.
-    /// *Cancellation*: gives the attempt up; the child is killed.
+    /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy;
+    /// errc::peer_gone with the server's exit status and last words; errc::unsupported for a version that we do not
+    /// speak. *Cancellation*: gives the attempt up; the child is killed.
     task<void> connect()
     {
         launch_facts launch;

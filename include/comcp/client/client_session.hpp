@@ -21,11 +21,11 @@ class client_session final : public session_role
 {
 public:
     client_session(session& owner, std::shared_ptr<const client_options> options)
-        : session_(owner), options_(std::move(options)),
+        : session_(owner),
+          options_(std::move(options)),
           notices_(std::make_shared<notice_pump>(options_->log(), options_->limits.notices)),
           roots_(options_->offered_roots())
-    {
-    }
+    {}
 
     static client_capabilities capabilities(const client_options& options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a client is told beforehand: limits, what it offers to servers, and who is told of notices. Everything that takes
-// a function stands here, since operations that are awaited take none.
+// What a client is told beforehand: limits, what it offers to servers, and who is told of notices. Everything that
+// takes a function stands here, since operations that are awaited take none.
 #pragma once
 
 #include <comcp/limits.hpp>
@@ -73,7 +73,8 @@ public:
         roots_ = std::move(places);
         return *this;
     }
-    /// Answers `sampling/createMessage`; takes its params and gives its result. Never called without a server's request.
+    /// Answers `sampling/createMessage`; takes its params and gives its result. Never called without a server's
+    /// request.
     client_options& on_sampling(request_handler handler)
     {
         sampling_ = std::move(handler);

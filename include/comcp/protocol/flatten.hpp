@@ -121,7 +121,8 @@ inline bool is_json_of(std::string_view text, const json::value& value)
 inline bool text_repeats_structured(const tool_result& from)
 {
     const json::object* object = from.structured->if_object();
-    // Servers wrap a scalar as {"result": x}, or a text as the only member of any name, and send the bare value as text.
+    // Servers wrap a scalar as {"result": x}, or a text as the only member of any name, and send the bare value as
+    // text.
     const json::value* only = object && object->size() == 1 ? &object->begin()->value() : nullptr;
     const json::value* wrapped = only && object->contains("result") ? only : nullptr;
     const json::string* wrapped_text = only ? only->if_string() : nullptr;

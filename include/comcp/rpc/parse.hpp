@@ -195,7 +195,8 @@ public:
     void clear() noexcept
     {
         if (!parsed_.elements.empty()) parsed_.elements = {};
-        parsed_.msg.has_id = parsed_.msg.bad_params = parsed_.id_known = parsed_.has_jsonrpc = parsed_.has_method = false;
+        parsed_.msg.has_id = parsed_.msg.bad_params = parsed_.id_known = parsed_.has_jsonrpc = parsed_.has_method =
+            false;
         parsed_.msg.method = parsed_.msg.text = parsed_.why = {};
         parsed_.msg.params = parsed_.msg.result = parsed_.msg.error = nullptr;
         root_.reset();

@@ -62,12 +62,13 @@ class context
 public:
     context(std::shared_ptr<const detail::handler_environment> environment, std::shared_ptr<detail::inbound> request,
             bool elsewhere)
-        : environment_(std::move(environment)), request_(std::move(request)), elsewhere_(elsewhere)
-    {
-    }
+        : environment_(std::move(environment)),
+          request_(std::move(request)),
+          elsewhere_(elsewhere)
+    {}
 
-    /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has no
-    /// room is dropped: answers come first (2025-11-25, progress).
+    /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has
+    /// no room is dropped: answers come first (2025-11-25, progress).
     void progress(double value, std::optional<double> total = {}, std::string message = {});
 
     /// Sends a log message to the client, if it is at or above the level that the client set (info before that); never
@@ -85,7 +86,8 @@ public:
 
     /// The request's id as text, for logs.
     std::string request_id() const { return std::string(request_->id().text()); }
-    /// The text of `arguments` as it was received, when the server keeps it (`server_options::keep_source`); else empty.
+    /// The text of `arguments` as it was received, when the server keeps it (`server_options::keep_source`); else
+    /// empty.
     const std::string& arguments_source() const;
     /// `_meta` of the request.
     const json::object& meta() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An MCP server: an identity and a set of tools, served to any number of sessions over any transport. It owns no socket,
-// no thread and no loop. Not for one client's conversation: that is server_session.hpp.
+// An MCP server: an identity and a set of tools, served to any number of sessions over any transport. It owns no
+// socket, no thread and no loop. Not for one client's conversation: that is server_session.hpp.
 #pragma once
 
 #include <comcp/policy.hpp>
@@ -17,13 +17,15 @@ namespace comcp::inline COMCP_ABI
 {
 
 /// A registered tool, to describe it further or to change it at run time. Every change is published at once and clients
-/// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does nothing.
+/// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does
+/// nothing.
 class tool_handle
 {
 public:
-    tool_handle(std::weak_ptr<detail::server_core> core, std::string name) : core_(std::move(core)), name_(std::move(name))
-    {
-    }
+    tool_handle(std::weak_ptr<detail::server_core> core, std::string name)
+        : core_(std::move(core)),
+          name_(std::move(name))
+    {}
 
     /// Describes a member of the arguments: `.field("times", comcp::field("How often").minimum(1).maximum(10))`.
     /// *Errors*: errc::invalid_argument when the arguments have no such member.
@@ -39,7 +41,8 @@ public:
     {
         return edit([&](detail::tool_entry& entry) { entry.info.description = std::move(text); });
     }
-    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost connection.
+    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost
+    /// connection.
     tool_handle& annotations(tool_annotations hints)
     {
         return edit([&](detail::tool_entry& entry) { entry.info.annotations = std::move(hints); });
@@ -98,8 +101,8 @@ private:
     std::string name_;
 };
 
-/// A server with the policies of `Policy`. Safe to share between threads once it serves. Destroying it ends its sessions
-/// at once; `serve` calls that wait for them return.
+/// A server with the policies of `Policy`. Safe to share between threads once it serves. Destroying it ends its
+/// sessions at once; `serve` calls that wait for them return.
 template <class Policy = default_policy>
 class basic_server
 {
@@ -120,8 +123,9 @@ public:
     ~basic_server() { core_->abandon_all(); }
 
     /// Registers a tool. `handler` takes a struct described with BOOST_DESCRIBE_STRUCT (or nothing) and optionally a
-    /// `comcp::context&`, and returns text, content, a `tool_result`, JSON, a number, or a described struct, or a `task`
-    /// of one of these. A plain function runs in place and must be short; mark a long one with `comcp::blocking`.
+    /// `comcp::context&`, and returns text, content, a `tool_result`, JSON, a number, or a described struct, or a
+    /// `task` of one of these. A plain function runs in place and must be short; mark a long one with
+    /// `comcp::blocking`.
     ///
     /// *Errors*: errc::invalid_argument when the name is empty or taken, or a note names no member.
     template <class Handler>
@@ -149,8 +153,8 @@ public:
     bool remove_tool(std::string_view name) { return core_->tools.remove(name); }
 
     /// Runs every handler on an executor of the host from now on: a thread pool, or a `manual_executor` that the host
-    /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set before
-    /// the first session.
+    /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set
+    /// before the first session.
     void handlers_on(executor ex) { core_->handler_executor = std::move(ex); }
 
     /// Options, until the first session starts.

@@ -22,7 +22,9 @@ class server_session final : public session_role
 {
 public:
     server_session(session& owner, std::shared_ptr<server_core> core)
-        : session_(owner), core_(std::move(core)), declared_(core_->capabilities())
+        : session_(owner),
+          core_(std::move(core)),
+          declared_(core_->capabilities())
     {
         auto shared = std::make_shared<handler_environment>();
         shared->home = owner.home();

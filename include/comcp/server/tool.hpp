@@ -39,8 +39,7 @@ namespace detail
 
 template <class T>
 struct is_task : std::false_type
-{
-};
+{};
 template <class T>
 struct is_task<task<T>> : std::true_type
 {
@@ -103,8 +102,7 @@ void write_return(const reply& to, const R& value, std::string& out)
 
 template <class F>
 struct signature : signature<decltype(&F::operator())>
-{
-};
+{};
 template <class R, class... A>
 struct signature<R (*)(A...)>
 {
@@ -114,20 +112,16 @@ struct signature<R (*)(A...)>
 };
 template <class C, class R, class... A>
 struct signature<R (C::*)(A...) const> : signature<R (*)(A...)>
-{
-};
+{};
 template <class C, class R, class... A>
 struct signature<R (C::*)(A...)> : signature<R (*)(A...)>
-{
-};
+{};
 template <class F>
 struct signature<blocking_function<F>> : signature<F>
-{
-};
+{};
 
 struct no_arguments
-{
-};
+{};
 
 template <class F>
 struct handler_traits
@@ -180,7 +174,8 @@ class tool_of final : public tool_entry
 
 public:
     tool_of(comcp::tool described, F handler)
-        : tool_entry(std::move(described)), handler_(std::make_shared<F>(std::move(handler)))
+        : tool_entry(std::move(described)),
+          handler_(std::make_shared<F>(std::move(handler)))
     {
         make_schemas();
     }
@@ -293,9 +288,9 @@ private:
     {
         const auto admitted = call.admit();
         if (!admitted) return;
-        call.owner->spawn_on(call.elsewhere, admitted,
-                             coroutine(self, nullptr, call.owner->codec(), std::move(given),
-                                       call.make_context(admitted, true), true));
+        call.owner->spawn_on(
+            call.elsewhere, admitted,
+            coroutine(self, nullptr, call.owner->codec(), std::move(given), call.make_context(admitted, true), true));
     }
 
     /// Everything that the handler needs stands in this frame: the entry, the arguments, the context, and (on the

@@ -36,9 +36,12 @@ class reply
 {
 public:
     reply(const wire::codec& codec, revision at, session& owner, const rpc::id* id, const answer_route* route)
-        : codec_(&codec), at_(at), owner_(&owner), id_(id), route_(route)
-    {
-    }
+        : codec_(&codec),
+          at_(at),
+          owner_(&owner),
+          id_(id),
+          route_(route)
+    {}
     /// `ctx` stands in the frame that the reply stands in.
     reply(const wire::codec& codec, const context& ctx) : codec_(&codec), at_(ctx.version()), context_(&ctx) {}
 

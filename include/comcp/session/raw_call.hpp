@@ -21,9 +21,10 @@ class raw_call final : public pending_call
 {
 public:
     raw_call(session& in, std::string_view method, std::string_view params, bool keep_source)
-        : pending_call(in.lot(), method), params_(params), keep_source_(keep_source)
-    {
-    }
+        : pending_call(in.lot(), method),
+          params_(params),
+          keep_source_(keep_source)
+    {}
 
     json_result take() { return std::move(result_); }
 

@@ -35,8 +35,7 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 /// Something that a role is told from outside, on the session's executor.
-enum class role_event
-{
+enum class role_event {
     tools_changed,
 };
 
@@ -194,8 +193,7 @@ public:
     void spawn(const std::shared_ptr<inbound>& request, task<void> body);
 
     /// Runs it on another executor of the host, in a strand of its own. `body` reaches the session through `home` only.
-    void spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request,
-                  task<void> body);
+    void spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request, task<void> body);
 
     /// Runs a coroutine of the role beside the handlers: cancelled when the session ends, and joined by `close`.
     void spawn_beside(task<void> body);
@@ -265,9 +263,9 @@ private:
     struct beside_ended
     {
         beside_ended(std::shared_ptr<session> of, std::shared_ptr<asio::cancellation_signal> whose)
-            : self(std::move(of)), signal(std::move(whose))
-        {
-        }
+            : self(std::move(of)),
+              signal(std::move(whose))
+        {}
         void operator()(std::exception_ptr) const
         {
             std::erase(self->beside_, signal);
@@ -385,6 +383,9 @@ private:
 
     void on_drained();
 
+    /// Looks now and then whether the output moves, which costs a message nothing. A stream that stands still is cut
+    /// after the limit, at most an eighth of it later.
+    void watch_output();
     void on_stall();
 
     void on_broken();
@@ -454,8 +455,10 @@ private:
     wait_list quiet_;            // the closing coroutine: handlers, output, reader
     wait_list finished_waiters_; // close() and wait_ended()
 
+    static constexpr int stall_checks = 8; // in the time of the limit
     std::uint64_t stall_mark_ = 0;
-    bool stuck_ = false; // the peer did not read for so long that nothing more is written
+    int idle_checks_ = 0; // one after another that found nothing moved
+    bool stuck_ = false;  // the peer did not read for so long that nothing more is written
     owned_deadline<session, &session::on_stall> stall_{*this};
     owned_deadline<session, &session::on_broken> broken_{*this};
     owned_deadline<session, &session::on_close_deadline> close_by_{*this};

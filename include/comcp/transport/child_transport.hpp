@@ -13,8 +13,8 @@ namespace comcp::inline COMCP_ABI
 {
 
 /// A transport that starts the process when it is opened, on the executor of the coroutine that opens it. Finishing it
-/// ends the child by the ladder (end of input, SIGTERM, SIGKILL); closing or destroying it kills the whole process group
-/// and reaps the child.
+/// ends the child by the ladder (end of input, SIGTERM, SIGKILL); closing or destroying it kills the whole process
+/// group and reaps the child.
 ///
 /// *Errors* of opening: errc::not_found, errc::spawn_failed, errc::invalid_argument; the text names the program.
 std::unique_ptr<transport> make_child_transport(child_process what, const limits& bounds = {});

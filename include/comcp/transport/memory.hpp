@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A transport without descriptors, for tests and for a client and a server in one process. Its other end is either a
-// second memory transport (`memory_pipe`) or a script in a test's hand (`memory_peer`), which sees every message, delivers
-// any event, and can stop reading.
+// second memory transport (`memory_pipe`) or a script in a test's hand (`memory_peer`), which sees every message,
+// delivers any event, and can stop reading.
 #pragma once
 
 #include <comcp/asio.hpp>
@@ -69,10 +69,10 @@ struct memory_end final : private parked
     std::shared_ptr<parking_lot> lot;
     waiter arrived;
     std::weak_ptr<memory_end> self;
-    std::deque<stored_event> inbox;   // for the session
-    std::deque<sent_message> outbox;  // written by it and seen by the script
-    std::weak_ptr<memory_end> other;  // or handed to the other session
-    transport* writer = nullptr;      // while it lives
+    std::deque<stored_event> inbox;  // for the session
+    std::deque<sent_message> outbox; // written by it and seen by the script
+    std::weak_ptr<memory_end> other; // or handed to the other session
+    transport* writer = nullptr;     // while it lives
     bool peer_reads = true;
     bool closed = false;
     bool finished = false;

@@ -139,7 +139,7 @@ private:
     Stream* stream_;
     comcp::executor executor_;
     std::deque<std::string> queue_ = std::deque<std::string>(1); // never empty; messages are appended to the last
-    std::size_t at_ = 0;                                          // of the first, written
+    std::size_t at_ = 0;                                         // of the first, written
     std::uint64_t written_ = 0;
     std::error_code failed_;
     void (*drained_)(void*) = nullptr;

@@ -5,6 +5,19 @@
 // A second time, behind a line that clang-format does not take for a duplicate to remove.
 #include <comcp/comcp.hpp>
 
-int second();
+#include <string>
 
-int main() { return boost::json::parse("[1,2]").as_array().size() == 2 ? second() : 1; }
+struct greet_args
+{
+    std::string name = "nobody";
+};
+BOOST_DESCRIBE_STRUCT(greet_args, (), (name))
+
+comcp::task<void> second(comcp::server& server);
+
+int main()
+{
+    comcp::server server("greeter", "1.0.0");
+    server.tool("greet", "Greets somebody", [](const greet_args& a) { return "Hello, " + a.name; });
+    return comcp::run(second(server));
+}

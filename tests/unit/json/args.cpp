@@ -49,6 +49,8 @@ TEST_CASE("args can be extended, and a member that is set twice has the last val
     CHECK(some.text() == R"({"a":{"x":1},"b":"}"})");
     CHECK(args("a", 1, "a", 2).text() == R"({"a":2})");
     CHECK(args(comcp::raw_json("{ }")).add("a", 1).text() == R"({ "a":1})");
-    CHECK(args(comcp::raw_json(R"({ "a" : [1] , "b":2 } )")).add("a", 3).add("c", 4).text() ==
-          R"({ "a" : 3 , "b":2 ,"c":4} )");
+    CHECK(args(comcp::raw_json(R"({ "a" : [1] , "b":2 })")).add("a", 3).add("c", 4).text() ==
+          R"({ "a" : 3 , "b":2 ,"c":4})");
+    CHECK(
+        args(comcp::raw_json("{ } ")).add("a", 1).add("b", 2).text().starts_with(R"({ "a":1,"b":2})")); // space may go
 }

@@ -23,9 +23,10 @@ class initialize_call final : public pending_call
 {
 public:
     initialize_call(session& in, const client_options& options, const identity& who)
-        : pending_call(in.lot(), method::initialize), options_(options), who_(who)
-    {
-    }
+        : pending_call(in.lot(), method::initialize),
+          options_(options),
+          who_(who)
+    {}
     wire::initialize_result take() { return std::move(result_); }
 
 private:
@@ -70,8 +71,14 @@ class tool_request final : public pending_call
 public:
     tool_request(session& in, notice_pump& notices, std::string_view tool, const args& arguments,
                  const call_options& options, bool wants_token, bool keep_source, const any_output_cap& cap)
-        : pending_call(in.lot(), method::tools_call), session_(in), notices_(notices), tool_(tool), arguments_(arguments),
-          wants_token_(wants_token), keep_source_(keep_source), result_(cap)
+        : pending_call(in.lot(), method::tools_call),
+          session_(in),
+          notices_(notices),
+          tool_(tool),
+          arguments_(arguments),
+          wants_token_(wants_token),
+          keep_source_(keep_source),
+          result_(cap)
     {
         if (options.progress_handler()) progress_ = std::make_shared<progress_state>(options.progress_handler());
     }
@@ -130,8 +137,7 @@ private:
 
 COMCP_DECL std::shared_ptr<session> open_session(const std::shared_ptr<client_core>& core)
 {
-    if (!core->current || !core->current->negotiated())
-        throw error(fail(errc::closed, "the client is not connected"));
+    if (!core->current || !core->current->negotiated()) throw error(fail(errc::closed, "the client is not connected"));
     return core->current;
 }
 
@@ -197,16 +203,16 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
     if (options.idle()) times.idle = *options.idle();
     const bool wants_token = options.progress_handler() || times.idle < times.total;
     tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
-                                 core->options->keep_source, core->cap);
+                         core->options->keep_source, core->cap);
     co_await session::perform(session, request, times);
     co_return request.take();
 }
 
-COMCP_DECL task<json_result> request_here(std::shared_ptr<client_core> core, std::string what, raw_json params, call_timeouts times)
+COMCP_DECL task<json_result> request_here(std::shared_ptr<client_core> core, std::string what, raw_json params,
+                                          call_timeouts times)
 {
     const auto session = open_session(core);
-    co_return co_await request_raw(session, std::move(what), params.text(), times,
-                                           core->options->keep_source);
+    co_return co_await request_raw(session, std::move(what), params.text(), times, core->options->keep_source);
 }
 
 COMCP_DECL task<void> ping_here(std::shared_ptr<client_core> core, call_timeouts times)

@@ -47,7 +47,8 @@ COMCP_DECL void client_session::on_notification(const rpc::message& notice)
     }
 }
 
-COMCP_DECL void client_session::run(const rpc::message& request, const answer_route& route, const client_options::request_handler& handler)
+COMCP_DECL void client_session::run(const rpc::message& request, const answer_route& route,
+                                    const client_options::request_handler& handler)
 {
     const auto admitted = session_.admit(request, route);
     if (!admitted) return;
@@ -56,7 +57,8 @@ COMCP_DECL void client_session::run(const rpc::message& request, const answer_ro
     session_.spawn(admitted, answer(session_.shared_from_this(), admitted, handler, std::move(params)));
 }
 
-COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request, client_options::request_handler handler, json::object params)
+COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request,
+                                             client_options::request_handler handler, json::object params)
 {
     try {
         const json::object result = co_await handler(std::move(params));

@@ -42,9 +42,8 @@ COMCP_DECL void context::log_value(log_level level, json::value data, std::strin
     message.data = std::move(data);
     on_session([message = std::move(message)](detail::session& owner) {
         if (!owner.room_for_notices()) return owner.count_dropped_notice();
-        owner.notify(method::message, [&](std::string& out) {
-            owner.codec().write_log_params(out, message, owner.spoken());
-        });
+        owner.notify(method::message,
+                     [&](std::string& out) { owner.codec().write_log_params(out, message, owner.spoken()); });
     });
 }
 

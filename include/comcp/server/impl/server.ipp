@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What all sessions of a server share, and the tools that it offers: see server/server_core.hpp and server/registry.hpp.
+// What all sessions of a server share, and the tools that it offers: see server/server_core.hpp and
+// server/registry.hpp.
 #pragma once
 
 #include <comcp/server/server_core.hpp>
@@ -23,7 +24,8 @@ COMCP_DECL server_capabilities server_core::capabilities() const
 COMCP_DECL void server_core::listen_to_changes()
 {
     tools.listen([weak = weak_from_this()] {
-        if (auto self = weak.lock()) self->post_to_all([](session& each) { each.tell_role(role_event::tools_changed); });
+        if (auto self = weak.lock())
+            self->post_to_all([](session& each) { each.tell_role(role_event::tools_changed); });
     });
 }
 

@@ -21,8 +21,8 @@ COMCP_DECL void server_session::on_request(const rpc::message& request, const an
     if (request.method == method::ping)
         return session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
 
-    const auto* known = session_.codec().find(wire::sender::client, wire::kind::request, request.method,
-                                              session_.spoken());
+    const auto* known =
+        session_.codec().find(wire::sender::client, wire::kind::request, request.method, session_.spoken());
     if (!known || (!known->capability.empty() && !declared_.has(known->capability)))
         return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
     if (!session_.negotiated()) // 2025-11-25, lifecycle: initialize is the first interaction (B-1)
@@ -104,13 +104,9 @@ COMCP_DECL void server_session::on_call(const rpc::message& request, const answe
             source = member_source(*params, "arguments").value_or("");
     const std::shared_ptr<const tool_entry> held = *entry; // the handler may change the registry
     const std::shared_ptr<const handler_environment> shared = environment_;
-    const tool_call call{session_.shared_from_this(),
-                         shared,
-                         request,
-                         route,
-                         arguments ? *arguments : no_arguments,
-                         source,
-                         core_->handler_executor};
+    const tool_call call{
+        session_.shared_from_this(), shared, request, route, arguments ? *arguments : no_arguments, source,
+        core_->handler_executor};
     held->call(held, call);
 }
 

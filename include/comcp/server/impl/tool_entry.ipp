@@ -20,12 +20,9 @@ COMCP_DECL std::shared_ptr<inbound> tool_call::admit() const
     if (!token) return admitted;
     if (const json::string* text = token->if_string())
         admitted->token = progress_token::string(std::string(text->data(), text->size()));
-    else if (token->is_int64())
-        admitted->token = progress_token(token->get_int64());
-    else if (token->is_uint64())
-        admitted->token = progress_token(token->get_uint64());
-    else if (token->is_double())
-        admitted->token = exact_token();
+    else if (token->is_int64()) admitted->token = progress_token(token->get_int64());
+    else if (token->is_uint64()) admitted->token = progress_token(token->get_uint64());
+    else if (token->is_double()) admitted->token = exact_token();
     return admitted;
 }
 

@@ -134,9 +134,8 @@ COMCP_DECL void session::send_request(pending_call& call)
 COMCP_DECL void session::tell_cancelled(const pending_call& call, std::string_view reason)
 {
     if (call.method_ == method::initialize) return;
-    notify(method::cancelled, [&](std::string& out) {
-        codec().write_cancelled_params(out, rpc::id(call.id_), reason, revision_);
-    });
+    notify(method::cancelled,
+           [&](std::string& out) { codec().write_cancelled_params(out, rpc::id(call.id_), reason, revision_); });
 }
 
 COMCP_DECL void session::cancel(pending_call& call)

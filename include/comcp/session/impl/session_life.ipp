@@ -62,7 +62,7 @@ COMCP_DECL void session::abandon(fault why)
     end(std::move(why));
     asio::post(executor_, [self = shared_from_this()] {
         self->fail_calls();
-        self->drained_.complete(); // a paused reader has nothing to wait for any more
+        self->drained_.complete();                  // a paused reader has nothing to wait for any more
         self->begin_close(self->why_ended_, false); // joins what is left, and tells those who wait for the end
     });
 }
@@ -104,10 +104,20 @@ COMCP_DECL void session::on_stall()
 {
     wire_->flush(); // what was queued a moment ago is no stall
     if (wire_->queued() == 0) return;
-    stuck_ = wire_->written() == stall_mark_;
-    if (stuck_) return begin_close(fault(errc::peer_gone, "the peer does not read its input"), false);
-    stall_mark_ = wire_->written();
-    deadlines_.set(stall_, limits_.write_stall, deadlines_.now());
+    if (wire_->written() != stall_mark_) {
+        stall_mark_ = wire_->written();
+        idle_checks_ = 0;
+    } else if (++idle_checks_ >= stall_checks) {
+        stuck_ = true;
+        return begin_close(fault(errc::peer_gone, "the peer does not read its input"), false);
+    }
+    watch_output();
+}
+
+COMCP_DECL void session::watch_output()
+{
+    const duration limit = limits_.write_stall;
+    deadlines_.set(stall_, limit == no_limit ? limit : limit / stall_checks, deadlines_.now());
 }
 
 COMCP_DECL void session::on_broken()
@@ -177,7 +187,8 @@ COMCP_DECL task<void> session::shut_down(std::shared_ptr<session> self, fault wh
     }
     self->wire_->close();
     self->drained_.complete();
-    while ((self->reading_ || self->handlers_ != 0 || !self->beside_.empty()) && self->close_by_.set()) co_await self->quiet_.wait();
+    while ((self->reading_ || self->handlers_ != 0 || !self->beside_.empty()) && self->close_by_.set())
+        co_await self->quiet_.wait();
     self->close_by_.clear();
     self->stall_.clear();
     self->broken_.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What arrives: every message is judged here and passed on, and the peer's requests are admitted, answered and cancelled.
+// What arrives: every message is judged here and passed on, and the peer's requests are admitted, answered and
+// cancelled.
 #pragma once
 
 #include <comcp/rpc/scan.hpp>
@@ -15,14 +16,13 @@ COMCP_DECL void session::count_dropped_notice()
     observer_.dropped_notice(1);
 }
 
-COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& route, std::int64_t code, std::string_view message, std::string_view data)
+COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& route, std::int64_t code,
+                                      std::string_view message, std::string_view data)
 {
     if (state_ == state::ended) return;
     std::string& out = begin_answer(route);
-    if (id || !negotiated_ || codec().null_error_id(revision_))
-        rpc::write_error(out, id, code, message, data);
-    else
-        rpc::write_error_without_id(out, code, message, data);
+    if (id || !negotiated_ || codec().null_error_id(revision_)) rpc::write_error(out, id, code, message, data);
+    else rpc::write_error_without_id(out, code, message, data);
     end_answer(out, route);
 }
 
@@ -42,7 +42,8 @@ COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, 
     return request_now;
 }
 
-COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::string_view message, std::string_view data)
+COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::string_view message,
+                                      std::string_view data)
 {
     if (!request.session_) return;
     const auto keep = release_answered(request);
@@ -52,19 +53,19 @@ COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::
 COMCP_DECL void session::spawn(const std::shared_ptr<inbound>& request, task<void> body)
 {
     count_handler(*request);
-    asio::co_spawn(
-        executor_, std::move(body),
-        asio::bind_cancellation_slot(request->signal_.slot(), handler_ended(shared_from_this(), request)));
+    asio::co_spawn(executor_, std::move(body),
+                   asio::bind_cancellation_slot(request->signal_.slot(), handler_ended(shared_from_this(), request)));
 }
 
-COMCP_DECL void session::spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request, task<void> body)
+COMCP_DECL void session::spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request,
+                                  task<void> body)
 {
     count_handler(*request);
     const comcp::executor strand = asio::make_strand(elsewhere);
     request->emit_on(strand);
-    asio::co_spawn(strand, std::move(body),
-                   asio::bind_cancellation_slot(request->signal_.slot(),
-                                                foreign_handler_ended(home_, weak_from_this(), request)));
+    asio::co_spawn(
+        strand, std::move(body),
+        asio::bind_cancellation_slot(request->signal_.slot(), foreign_handler_ended(home_, weak_from_this(), request)));
 }
 
 COMCP_DECL void session::spawn_beside(task<void> body)
@@ -181,8 +182,8 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
         const bool not_json = read.state == rpc::parsed::status::not_json || too_deep;
         answer_error(id, route, not_json ? rpc_code::parse_error : rpc_code::invalid_request, read.why);
     } else if (call) {
-        fault why = fail(too_deep ? errc::too_deep : errc::invalid_message, "the answer is malformed: " + std::string(read.why) + ": " +
-                                                    std::string(text.substr(0, 200)));
+        fault why = fail(too_deep ? errc::too_deep : errc::invalid_message,
+                         "the answer is malformed: " + std::string(read.why) + ": " + std::string(text.substr(0, 200)));
         why.fate = outcome::unknown;
         call->end(std::move(why));
         offer_room();
@@ -266,7 +267,8 @@ COMCP_DECL void session::end_message(std::string& out)
     wire_->commit();
     if (!stall_.set()) {
         stall_mark_ = wire_->written();
-        deadlines_.set(stall_, limits_.write_stall, deadlines_.now());
+        idle_checks_ = -1; // the first check may come right after a later message, so it does not count
+        watch_output();
     }
 }
 

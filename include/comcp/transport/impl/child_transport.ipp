@@ -21,10 +21,7 @@ namespace detail
 class child_transport final : public stream_transport<asio::posix::stream_descriptor>
 {
 public:
-    child_transport(child_process what, const limits& bounds)
-        : stream_transport(bounds), what_(std::move(what))
-    {
-    }
+    child_transport(child_process what, const limits& bounds) : stream_transport(bounds), what_(std::move(what)) {}
     ~child_transport() override { close(); }
 
     task<void> open() override

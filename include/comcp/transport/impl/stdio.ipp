@@ -72,8 +72,7 @@ public:
         for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
             taken = taken && ::fcntl(standard, F_GETFD) >= 0;
         const int nothing = taken ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
-        taken = nothing >= 0 && taken_in_.take(STDIN_FILENO, nothing) &&
-                taken_out_.take(STDOUT_FILENO, STDERR_FILENO);
+        taken = nothing >= 0 && taken_in_.take(STDIN_FILENO, nothing) && taken_out_.take(STDOUT_FILENO, STDERR_FILENO);
         if (nothing >= 0) ::close(nothing);
         if (!taken) throw error(fail(errc::not_found, "stdin, stdout and stderr must be open to serve on stdio"));
         input_.emplace(ex, taken_in_.get());
