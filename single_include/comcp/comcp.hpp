@@ -19,8 +19,9 @@
 
 // ---- comcp/client/client.hpp
 //
-// An MCP client: connects to one server, lists its tools and calls them. A handle: everything it starts lives on without
-// it only until it can end, and nothing touches the handle afterwards. Not for many servers at once: that is the pool.
+// An MCP client: connects to one server, lists its tools and calls them. A handle: everything it starts lives on
+// without it only until it can end, and nothing touches the handle afterwards. Not for many servers at once: that is
+// the pool.
 
 // ---- comcp/client/core.hpp
 //
@@ -69,8 +70,8 @@
 #endif
 
 // Bodies that are not templates stand in impl/*.ipp beside their headers. By default they are inline, and every file
-// compiles them. With COMCP_SEPARATE (which the CMake target comcp::src and the single include set) headers only declare
-// them, and the one file that includes <comcp/src.hpp> compiles them once.
+// compiles them. With COMCP_SEPARATE (which the CMake target comcp::src and the single include set) headers only
+// declare them, and the one file that includes <comcp/src.hpp> compiles them once.
 #if defined(COMCP_SEPARATE)
 #define COMCP_DECL
 #else
@@ -2120,7 +2121,8 @@ inline bool is_json_of(std::string_view text, const json::value& value)
 inline bool text_repeats_structured(const tool_result& from)
 {
     const json::object* object = from.structured->if_object();
-    // Servers wrap a scalar as {"result": x}, or a text as the only member of any name, and send the bare value as text.
+    // Servers wrap a scalar as {"result": x}, or a text as the only member of any name, and send the bare value as
+    // text.
     const json::value* only = object && object->size() == 1 ? &object->begin()->value() : nullptr;
     const json::value* wrapped = only && object->contains("result") ? only : nullptr;
     const json::string* wrapped_text = only ? only->if_string() : nullptr;
@@ -2306,8 +2308,8 @@ private:
 
 // ---- comcp/client/options.hpp
 //
-// What a client is told beforehand: limits, what it offers to servers, and who is told of notices. Everything that takes
-// a function stands here, since operations that are awaited take none.
+// What a client is told beforehand: limits, what it offers to servers, and who is told of notices. Everything that
+// takes a function stands here, since operations that are awaited take none.
 
 // ---- comcp/limits.hpp
 //
@@ -2978,10 +2980,7 @@ namespace detail
 
 /// Whether the coroutine whose state this is was cancelled. The state is to be asked of `this_coro` in the coroutine
 /// itself: once cancelled, awaiting any function would throw.
-inline bool is_cancelled(const asio::cancellation_state& of)
-{
-    return of.cancelled() != asio::cancellation_type::none;
-}
+inline bool is_cancelled(const asio::cancellation_state& of) { return of.cancelled() != asio::cancellation_type::none; }
 
 } // namespace detail
 
@@ -3047,7 +3046,8 @@ public:
         roots_ = std::move(places);
         return *this;
     }
-    /// Answers `sampling/createMessage`; takes its params and gives its result. Never called without a server's request.
+    /// Answers `sampling/createMessage`; takes its params and gives its result. Never called without a server's
+    /// request.
     client_options& on_sampling(request_handler handler)
     {
         sampling_ = std::move(handler);
@@ -4463,17 +4463,14 @@ public:
     }
     basic_client(const basic_client&) = delete;
     basic_client& operator=(const basic_client&) = delete;
-    ~basic_client()
-    {
-        detail::client_abandon(*core_);
-    }
+    ~basic_client() { detail::client_abandon(*core_); }
 
     /// Opens the transport and negotiates (2025-11-25, lifecycle). After the end of a session a client that starts its
     /// server may connect again.
     ///
-    /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy; errc::peer_gone
-    /// with the server's exit status and last words; errc::unsupported for a version that we do not speak.
-    /// *Cancellation*: gives the attempt up; the child is killed.
+    /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy;
+    /// errc::peer_gone with the server's exit status and last words; errc::unsupported for a version that we do not
+    /// speak. *Cancellation*: gives the attempt up; the child is killed.
     task<void> connect()
     {
         launch_facts launch;
@@ -4601,8 +4598,8 @@ private:
 
 // ---- comcp/server/server.hpp
 //
-// An MCP server: an identity and a set of tools, served to any number of sessions over any transport. It owns no socket,
-// no thread and no loop. Not for one client's conversation: that is server_session.hpp.
+// An MCP server: an identity and a set of tools, served to any number of sessions over any transport. It owns no
+// socket, no thread and no loop. Not for one client's conversation: that is server_session.hpp.
 
 // ---- comcp/server/server_core.hpp
 //
@@ -4881,7 +4878,8 @@ public:
     void clear() noexcept
     {
         if (!parsed_.elements.empty()) parsed_.elements = {};
-        parsed_.msg.has_id = parsed_.msg.bad_params = parsed_.id_known = parsed_.has_jsonrpc = parsed_.has_method = false;
+        parsed_.msg.has_id = parsed_.msg.bad_params = parsed_.id_known = parsed_.has_jsonrpc = parsed_.has_method =
+            false;
         parsed_.msg.method = parsed_.msg.text = parsed_.why = {};
         parsed_.msg.params = parsed_.msg.result = parsed_.msg.error = nullptr;
         root_.reset();
@@ -6304,8 +6302,7 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 /// Something that a role is told from outside, on the session's executor.
-enum class role_event
-{
+enum class role_event {
     tools_changed,
 };
 
@@ -6463,8 +6460,7 @@ public:
     void spawn(const std::shared_ptr<inbound>& request, task<void> body);
 
     /// Runs it on another executor of the host, in a strand of its own. `body` reaches the session through `home` only.
-    void spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request,
-                  task<void> body);
+    void spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request, task<void> body);
 
     /// Runs a coroutine of the role beside the handlers: cancelled when the session ends, and joined by `close`.
     void spawn_beside(task<void> body);
@@ -6534,9 +6530,9 @@ private:
     struct beside_ended
     {
         beside_ended(std::shared_ptr<session> of, std::shared_ptr<asio::cancellation_signal> whose)
-            : self(std::move(of)), signal(std::move(whose))
-        {
-        }
+            : self(std::move(of)),
+              signal(std::move(whose))
+        {}
         void operator()(std::exception_ptr) const
         {
             std::erase(self->beside_, signal);
@@ -6654,6 +6650,9 @@ private:
 
     void on_drained();
 
+    /// Looks now and then whether the output moves, which costs a message nothing. A stream that stands still is cut
+    /// after the limit, at most an eighth of it later.
+    void watch_output();
     void on_stall();
 
     void on_broken();
@@ -6723,8 +6722,10 @@ private:
     wait_list quiet_;            // the closing coroutine: handlers, output, reader
     wait_list finished_waiters_; // close() and wait_ended()
 
+    static constexpr int stall_checks = 8; // in the time of the limit
     std::uint64_t stall_mark_ = 0;
-    bool stuck_ = false; // the peer did not read for so long that nothing more is written
+    int idle_checks_ = 0; // one after another that found nothing moved
+    bool stuck_ = false;  // the peer did not read for so long that nothing more is written
     owned_deadline<session, &session::on_stall> stall_{*this};
     owned_deadline<session, &session::on_broken> broken_{*this};
     owned_deadline<session, &session::on_close_deadline> close_by_{*this};
@@ -6765,9 +6766,10 @@ class raw_call final : public pending_call
 {
 public:
     raw_call(session& in, std::string_view method, std::string_view params, bool keep_source)
-        : pending_call(in.lot(), method), params_(params), keep_source_(keep_source)
-    {
-    }
+        : pending_call(in.lot(), method),
+          params_(params),
+          keep_source_(keep_source)
+    {}
 
     json_result take() { return std::move(result_); }
 
@@ -6859,12 +6861,13 @@ class context
 public:
     context(std::shared_ptr<const detail::handler_environment> environment, std::shared_ptr<detail::inbound> request,
             bool elsewhere)
-        : environment_(std::move(environment)), request_(std::move(request)), elsewhere_(elsewhere)
-    {
-    }
+        : environment_(std::move(environment)),
+          request_(std::move(request)),
+          elsewhere_(elsewhere)
+    {}
 
-    /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has no
-    /// room is dropped: answers come first (2025-11-25, progress).
+    /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has
+    /// no room is dropped: answers come first (2025-11-25, progress).
     void progress(double value, std::optional<double> total = {}, std::string message = {});
 
     /// Sends a log message to the client, if it is at or above the level that the client set (info before that); never
@@ -6882,7 +6885,8 @@ public:
 
     /// The request's id as text, for logs.
     std::string request_id() const { return std::string(request_->id().text()); }
-    /// The text of `arguments` as it was received, when the server keeps it (`server_options::keep_source`); else empty.
+    /// The text of `arguments` as it was received, when the server keeps it (`server_options::keep_source`); else
+    /// empty.
     const std::string& arguments_source() const;
     /// `_meta` of the request.
     const json::object& meta() const;
@@ -6955,9 +6959,12 @@ class reply
 {
 public:
     reply(const wire::codec& codec, revision at, session& owner, const rpc::id* id, const answer_route* route)
-        : codec_(&codec), at_(at), owner_(&owner), id_(id), route_(route)
-    {
-    }
+        : codec_(&codec),
+          at_(at),
+          owner_(&owner),
+          id_(id),
+          route_(route)
+    {}
     /// `ctx` stands in the frame that the reply stands in.
     reply(const wire::codec& codec, const context& ctx) : codec_(&codec), at_(ctx.version()), context_(&ctx) {}
 
@@ -7934,8 +7941,7 @@ namespace detail
 
 template <class T>
 struct is_task : std::false_type
-{
-};
+{};
 template <class T>
 struct is_task<task<T>> : std::true_type
 {
@@ -7998,8 +8004,7 @@ void write_return(const reply& to, const R& value, std::string& out)
 
 template <class F>
 struct signature : signature<decltype(&F::operator())>
-{
-};
+{};
 template <class R, class... A>
 struct signature<R (*)(A...)>
 {
@@ -8009,20 +8014,16 @@ struct signature<R (*)(A...)>
 };
 template <class C, class R, class... A>
 struct signature<R (C::*)(A...) const> : signature<R (*)(A...)>
-{
-};
+{};
 template <class C, class R, class... A>
 struct signature<R (C::*)(A...)> : signature<R (*)(A...)>
-{
-};
+{};
 template <class F>
 struct signature<blocking_function<F>> : signature<F>
-{
-};
+{};
 
 struct no_arguments
-{
-};
+{};
 
 template <class F>
 struct handler_traits
@@ -8075,7 +8076,8 @@ class tool_of final : public tool_entry
 
 public:
     tool_of(comcp::tool described, F handler)
-        : tool_entry(std::move(described)), handler_(std::make_shared<F>(std::move(handler)))
+        : tool_entry(std::move(described)),
+          handler_(std::make_shared<F>(std::move(handler)))
     {
         make_schemas();
     }
@@ -8188,9 +8190,9 @@ private:
     {
         const auto admitted = call.admit();
         if (!admitted) return;
-        call.owner->spawn_on(call.elsewhere, admitted,
-                             coroutine(self, nullptr, call.owner->codec(), std::move(given),
-                                       call.make_context(admitted, true), true));
+        call.owner->spawn_on(
+            call.elsewhere, admitted,
+            coroutine(self, nullptr, call.owner->codec(), std::move(given), call.make_context(admitted, true), true));
     }
 
     /// Everything that the handler needs stands in this frame: the entry, the arguments, the context, and (on the
@@ -8242,13 +8244,15 @@ namespace comcp::inline COMCP_ABI
 {
 
 /// A registered tool, to describe it further or to change it at run time. Every change is published at once and clients
-/// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does nothing.
+/// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does
+/// nothing.
 class tool_handle
 {
 public:
-    tool_handle(std::weak_ptr<detail::server_core> core, std::string name) : core_(std::move(core)), name_(std::move(name))
-    {
-    }
+    tool_handle(std::weak_ptr<detail::server_core> core, std::string name)
+        : core_(std::move(core)),
+          name_(std::move(name))
+    {}
 
     /// Describes a member of the arguments: `.field("times", comcp::field("How often").minimum(1).maximum(10))`.
     /// *Errors*: errc::invalid_argument when the arguments have no such member.
@@ -8264,7 +8268,8 @@ public:
     {
         return edit([&](detail::tool_entry& entry) { entry.info.description = std::move(text); });
     }
-    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost connection.
+    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost
+    /// connection.
     tool_handle& annotations(tool_annotations hints)
     {
         return edit([&](detail::tool_entry& entry) { entry.info.annotations = std::move(hints); });
@@ -8323,8 +8328,8 @@ private:
     std::string name_;
 };
 
-/// A server with the policies of `Policy`. Safe to share between threads once it serves. Destroying it ends its sessions
-/// at once; `serve` calls that wait for them return.
+/// A server with the policies of `Policy`. Safe to share between threads once it serves. Destroying it ends its
+/// sessions at once; `serve` calls that wait for them return.
 template <class Policy = default_policy>
 class basic_server
 {
@@ -8345,8 +8350,9 @@ public:
     ~basic_server() { core_->abandon_all(); }
 
     /// Registers a tool. `handler` takes a struct described with BOOST_DESCRIBE_STRUCT (or nothing) and optionally a
-    /// `comcp::context&`, and returns text, content, a `tool_result`, JSON, a number, or a described struct, or a `task`
-    /// of one of these. A plain function runs in place and must be short; mark a long one with `comcp::blocking`.
+    /// `comcp::context&`, and returns text, content, a `tool_result`, JSON, a number, or a described struct, or a
+    /// `task` of one of these. A plain function runs in place and must be short; mark a long one with
+    /// `comcp::blocking`.
     ///
     /// *Errors*: errc::invalid_argument when the name is empty or taken, or a note names no member.
     template <class Handler>
@@ -8374,8 +8380,8 @@ public:
     bool remove_tool(std::string_view name) { return core_->tools.remove(name); }
 
     /// Runs every handler on an executor of the host from now on: a thread pool, or a `manual_executor` that the host
-    /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set before
-    /// the first session.
+    /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set
+    /// before the first session.
     void handlers_on(executor ex) { core_->handler_executor = std::move(ex); }
 
     /// Options, until the first session starts.
@@ -8459,8 +8465,8 @@ int run_stdio(basic_server<Policy>& served)
 // ---- comcp/transport/memory.hpp
 //
 // A transport without descriptors, for tests and for a client and a server in one process. Its other end is either a
-// second memory transport (`memory_pipe`) or a script in a test's hand (`memory_peer`), which sees every message, delivers
-// any event, and can stop reading.
+// second memory transport (`memory_pipe`) or a script in a test's hand (`memory_peer`), which sees every message,
+// delivers any event, and can stop reading.
 
 #include <deque>
 #include <memory>
@@ -8522,10 +8528,10 @@ struct memory_end final : private parked
     std::shared_ptr<parking_lot> lot;
     waiter arrived;
     std::weak_ptr<memory_end> self;
-    std::deque<stored_event> inbox;   // for the session
-    std::deque<sent_message> outbox;  // written by it and seen by the script
-    std::weak_ptr<memory_end> other;  // or handed to the other session
-    transport* writer = nullptr;      // while it lives
+    std::deque<stored_event> inbox;  // for the session
+    std::deque<sent_message> outbox; // written by it and seen by the script
+    std::weak_ptr<memory_end> other; // or handed to the other session
+    transport* writer = nullptr;     // while it lives
     bool peer_reads = true;
     bool closed = false;
     bool finished = false;
@@ -8843,11 +8849,11 @@ class client_session final : public session_role
 {
 public:
     client_session(session& owner, std::shared_ptr<const client_options> options)
-        : session_(owner), options_(std::move(options)),
+        : session_(owner),
+          options_(std::move(options)),
           notices_(std::make_shared<notice_pump>(options_->log(), options_->limits.notices)),
           roots_(options_->offered_roots())
-    {
-    }
+    {}
 
     static client_capabilities capabilities(const client_options& options);
 
@@ -8887,8 +8893,8 @@ namespace comcp::inline COMCP_ABI
 {
 
 /// A transport that starts the process when it is opened, on the executor of the coroutine that opens it. Finishing it
-/// ends the child by the ladder (end of input, SIGTERM, SIGKILL); closing or destroying it kills the whole process group
-/// and reaps the child.
+/// ends the child by the ladder (end of input, SIGTERM, SIGKILL); closing or destroying it kills the whole process
+/// group and reaps the child.
 ///
 /// *Errors* of opening: errc::not_found, errc::spawn_failed, errc::invalid_argument; the text names the program.
 std::unique_ptr<transport> make_child_transport(child_process what, const limits& bounds = {});
@@ -8910,9 +8916,10 @@ class initialize_call final : public pending_call
 {
 public:
     initialize_call(session& in, const client_options& options, const identity& who)
-        : pending_call(in.lot(), method::initialize), options_(options), who_(who)
-    {
-    }
+        : pending_call(in.lot(), method::initialize),
+          options_(options),
+          who_(who)
+    {}
     wire::initialize_result take() { return std::move(result_); }
 
 private:
@@ -8957,8 +8964,14 @@ class tool_request final : public pending_call
 public:
     tool_request(session& in, notice_pump& notices, std::string_view tool, const args& arguments,
                  const call_options& options, bool wants_token, bool keep_source, const any_output_cap& cap)
-        : pending_call(in.lot(), method::tools_call), session_(in), notices_(notices), tool_(tool), arguments_(arguments),
-          wants_token_(wants_token), keep_source_(keep_source), result_(cap)
+        : pending_call(in.lot(), method::tools_call),
+          session_(in),
+          notices_(notices),
+          tool_(tool),
+          arguments_(arguments),
+          wants_token_(wants_token),
+          keep_source_(keep_source),
+          result_(cap)
     {
         if (options.progress_handler()) progress_ = std::make_shared<progress_state>(options.progress_handler());
     }
@@ -9017,8 +9030,7 @@ private:
 
 COMCP_DECL std::shared_ptr<session> open_session(const std::shared_ptr<client_core>& core)
 {
-    if (!core->current || !core->current->negotiated())
-        throw error(fail(errc::closed, "the client is not connected"));
+    if (!core->current || !core->current->negotiated()) throw error(fail(errc::closed, "the client is not connected"));
     return core->current;
 }
 
@@ -9084,16 +9096,16 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
     if (options.idle()) times.idle = *options.idle();
     const bool wants_token = options.progress_handler() || times.idle < times.total;
     tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
-                                 core->options->keep_source, core->cap);
+                         core->options->keep_source, core->cap);
     co_await session::perform(session, request, times);
     co_return request.take();
 }
 
-COMCP_DECL task<json_result> request_here(std::shared_ptr<client_core> core, std::string what, raw_json params, call_timeouts times)
+COMCP_DECL task<json_result> request_here(std::shared_ptr<client_core> core, std::string what, raw_json params,
+                                          call_timeouts times)
 {
     const auto session = open_session(core);
-    co_return co_await request_raw(session, std::move(what), params.text(), times,
-                                           core->options->keep_source);
+    co_return co_await request_raw(session, std::move(what), params.text(), times, core->options->keep_source);
 }
 
 COMCP_DECL task<void> ping_here(std::shared_ptr<client_core> core, call_timeouts times)
@@ -9210,7 +9222,8 @@ COMCP_DECL void client_session::on_notification(const rpc::message& notice)
     }
 }
 
-COMCP_DECL void client_session::run(const rpc::message& request, const answer_route& route, const client_options::request_handler& handler)
+COMCP_DECL void client_session::run(const rpc::message& request, const answer_route& route,
+                                    const client_options::request_handler& handler)
 {
     const auto admitted = session_.admit(request, route);
     if (!admitted) return;
@@ -9219,7 +9232,8 @@ COMCP_DECL void client_session::run(const rpc::message& request, const answer_ro
     session_.spawn(admitted, answer(session_.shared_from_this(), admitted, handler, std::move(params)));
 }
 
-COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request, client_options::request_handler handler, json::object params)
+COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request,
+                                             client_options::request_handler handler, json::object params)
 {
     try {
         const json::object result = co_await handler(std::move(params));
@@ -9467,9 +9481,8 @@ COMCP_DECL void context::log_value(log_level level, json::value data, std::strin
     message.data = std::move(data);
     on_session([message = std::move(message)](detail::session& owner) {
         if (!owner.room_for_notices()) return owner.count_dropped_notice();
-        owner.notify(method::message, [&](std::string& out) {
-            owner.codec().write_log_params(out, message, owner.spoken());
-        });
+        owner.notify(method::message,
+                     [&](std::string& out) { owner.codec().write_log_params(out, message, owner.spoken()); });
     });
 }
 
@@ -9628,7 +9641,8 @@ COMCP_DECL int run_served(task<fault> session)
 
 // ---- comcp/server/impl/server.ipp
 //
-// What all sessions of a server share, and the tools that it offers: see server/server_core.hpp and server/registry.hpp.
+// What all sessions of a server share, and the tools that it offers: see server/server_core.hpp and
+// server/registry.hpp.
 
 // ---- comcp/server/server_session.hpp
 //
@@ -9648,7 +9662,9 @@ class server_session final : public session_role
 {
 public:
     server_session(session& owner, std::shared_ptr<server_core> core)
-        : session_(owner), core_(std::move(core)), declared_(core_->capabilities())
+        : session_(owner),
+          core_(std::move(core)),
+          declared_(core_->capabilities())
     {
         auto shared = std::make_shared<handler_environment>();
         shared->home = owner.home();
@@ -9711,7 +9727,8 @@ COMCP_DECL server_capabilities server_core::capabilities() const
 COMCP_DECL void server_core::listen_to_changes()
 {
     tools.listen([weak = weak_from_this()] {
-        if (auto self = weak.lock()) self->post_to_all([](session& each) { each.tell_role(role_event::tools_changed); });
+        if (auto self = weak.lock())
+            self->post_to_all([](session& each) { each.tell_role(role_event::tools_changed); });
     });
 }
 
@@ -9802,8 +9819,8 @@ COMCP_DECL void server_session::on_request(const rpc::message& request, const an
     if (request.method == method::ping)
         return session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
 
-    const auto* known = session_.codec().find(wire::sender::client, wire::kind::request, request.method,
-                                              session_.spoken());
+    const auto* known =
+        session_.codec().find(wire::sender::client, wire::kind::request, request.method, session_.spoken());
     if (!known || (!known->capability.empty() && !declared_.has(known->capability)))
         return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
     if (!session_.negotiated()) // 2025-11-25, lifecycle: initialize is the first interaction (B-1)
@@ -9885,13 +9902,9 @@ COMCP_DECL void server_session::on_call(const rpc::message& request, const answe
             source = member_source(*params, "arguments").value_or("");
     const std::shared_ptr<const tool_entry> held = *entry; // the handler may change the registry
     const std::shared_ptr<const handler_environment> shared = environment_;
-    const tool_call call{session_.shared_from_this(),
-                         shared,
-                         request,
-                         route,
-                         arguments ? *arguments : no_arguments,
-                         source,
-                         core_->handler_executor};
+    const tool_call call{
+        session_.shared_from_this(), shared, request, route, arguments ? *arguments : no_arguments, source,
+        core_->handler_executor};
     held->call(held, call);
 }
 
@@ -9938,12 +9951,9 @@ COMCP_DECL std::shared_ptr<inbound> tool_call::admit() const
     if (!token) return admitted;
     if (const json::string* text = token->if_string())
         admitted->token = progress_token::string(std::string(text->data(), text->size()));
-    else if (token->is_int64())
-        admitted->token = progress_token(token->get_int64());
-    else if (token->is_uint64())
-        admitted->token = progress_token(token->get_uint64());
-    else if (token->is_double())
-        admitted->token = exact_token();
+    else if (token->is_int64()) admitted->token = progress_token(token->get_int64());
+    else if (token->is_uint64()) admitted->token = progress_token(token->get_uint64());
+    else if (token->is_double()) admitted->token = exact_token();
     return admitted;
 }
 
@@ -10123,9 +10133,8 @@ COMCP_DECL void session::send_request(pending_call& call)
 COMCP_DECL void session::tell_cancelled(const pending_call& call, std::string_view reason)
 {
     if (call.method_ == method::initialize) return;
-    notify(method::cancelled, [&](std::string& out) {
-        codec().write_cancelled_params(out, rpc::id(call.id_), reason, revision_);
-    });
+    notify(method::cancelled,
+           [&](std::string& out) { codec().write_cancelled_params(out, rpc::id(call.id_), reason, revision_); });
 }
 
 COMCP_DECL void session::cancel(pending_call& call)
@@ -10224,7 +10233,7 @@ COMCP_DECL void session::abandon(fault why)
     end(std::move(why));
     asio::post(executor_, [self = shared_from_this()] {
         self->fail_calls();
-        self->drained_.complete(); // a paused reader has nothing to wait for any more
+        self->drained_.complete();                  // a paused reader has nothing to wait for any more
         self->begin_close(self->why_ended_, false); // joins what is left, and tells those who wait for the end
     });
 }
@@ -10266,10 +10275,20 @@ COMCP_DECL void session::on_stall()
 {
     wire_->flush(); // what was queued a moment ago is no stall
     if (wire_->queued() == 0) return;
-    stuck_ = wire_->written() == stall_mark_;
-    if (stuck_) return begin_close(fault(errc::peer_gone, "the peer does not read its input"), false);
-    stall_mark_ = wire_->written();
-    deadlines_.set(stall_, limits_.write_stall, deadlines_.now());
+    if (wire_->written() != stall_mark_) {
+        stall_mark_ = wire_->written();
+        idle_checks_ = 0;
+    } else if (++idle_checks_ >= stall_checks) {
+        stuck_ = true;
+        return begin_close(fault(errc::peer_gone, "the peer does not read its input"), false);
+    }
+    watch_output();
+}
+
+COMCP_DECL void session::watch_output()
+{
+    const duration limit = limits_.write_stall;
+    deadlines_.set(stall_, limit == no_limit ? limit : limit / stall_checks, deadlines_.now());
 }
 
 COMCP_DECL void session::on_broken()
@@ -10339,7 +10358,8 @@ COMCP_DECL task<void> session::shut_down(std::shared_ptr<session> self, fault wh
     }
     self->wire_->close();
     self->drained_.complete();
-    while ((self->reading_ || self->handlers_ != 0 || !self->beside_.empty()) && self->close_by_.set()) co_await self->quiet_.wait();
+    while ((self->reading_ || self->handlers_ != 0 || !self->beside_.empty()) && self->close_by_.set())
+        co_await self->quiet_.wait();
     self->close_by_.clear();
     self->stall_.clear();
     self->broken_.clear();
@@ -10373,7 +10393,8 @@ COMCP_DECL void session::drop()
 
 // ---- comcp/session/impl/session_reading.ipp
 //
-// What arrives: every message is judged here and passed on, and the peer's requests are admitted, answered and cancelled.
+// What arrives: every message is judged here and passed on, and the peer's requests are admitted, answered and
+// cancelled.
 
 namespace comcp::inline COMCP_ABI::detail
 {
@@ -10384,14 +10405,13 @@ COMCP_DECL void session::count_dropped_notice()
     observer_.dropped_notice(1);
 }
 
-COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& route, std::int64_t code, std::string_view message, std::string_view data)
+COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& route, std::int64_t code,
+                                      std::string_view message, std::string_view data)
 {
     if (state_ == state::ended) return;
     std::string& out = begin_answer(route);
-    if (id || !negotiated_ || codec().null_error_id(revision_))
-        rpc::write_error(out, id, code, message, data);
-    else
-        rpc::write_error_without_id(out, code, message, data);
+    if (id || !negotiated_ || codec().null_error_id(revision_)) rpc::write_error(out, id, code, message, data);
+    else rpc::write_error_without_id(out, code, message, data);
     end_answer(out, route);
 }
 
@@ -10411,7 +10431,8 @@ COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, 
     return request_now;
 }
 
-COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::string_view message, std::string_view data)
+COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::string_view message,
+                                      std::string_view data)
 {
     if (!request.session_) return;
     const auto keep = release_answered(request);
@@ -10421,19 +10442,19 @@ COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::
 COMCP_DECL void session::spawn(const std::shared_ptr<inbound>& request, task<void> body)
 {
     count_handler(*request);
-    asio::co_spawn(
-        executor_, std::move(body),
-        asio::bind_cancellation_slot(request->signal_.slot(), handler_ended(shared_from_this(), request)));
+    asio::co_spawn(executor_, std::move(body),
+                   asio::bind_cancellation_slot(request->signal_.slot(), handler_ended(shared_from_this(), request)));
 }
 
-COMCP_DECL void session::spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request, task<void> body)
+COMCP_DECL void session::spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request,
+                                  task<void> body)
 {
     count_handler(*request);
     const comcp::executor strand = asio::make_strand(elsewhere);
     request->emit_on(strand);
-    asio::co_spawn(strand, std::move(body),
-                   asio::bind_cancellation_slot(request->signal_.slot(),
-                                                foreign_handler_ended(home_, weak_from_this(), request)));
+    asio::co_spawn(
+        strand, std::move(body),
+        asio::bind_cancellation_slot(request->signal_.slot(), foreign_handler_ended(home_, weak_from_this(), request)));
 }
 
 COMCP_DECL void session::spawn_beside(task<void> body)
@@ -10550,8 +10571,8 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
         const bool not_json = read.state == rpc::parsed::status::not_json || too_deep;
         answer_error(id, route, not_json ? rpc_code::parse_error : rpc_code::invalid_request, read.why);
     } else if (call) {
-        fault why = fail(too_deep ? errc::too_deep : errc::invalid_message, "the answer is malformed: " + std::string(read.why) + ": " +
-                                                    std::string(text.substr(0, 200)));
+        fault why = fail(too_deep ? errc::too_deep : errc::invalid_message,
+                         "the answer is malformed: " + std::string(read.why) + ": " + std::string(text.substr(0, 200)));
         why.fate = outcome::unknown;
         call->end(std::move(why));
         offer_room();
@@ -10635,7 +10656,8 @@ COMCP_DECL void session::end_message(std::string& out)
     wire_->commit();
     if (!stall_.set()) {
         stall_mark_ = wire_->written();
-        deadlines_.set(stall_, limits_.write_stall, deadlines_.now());
+        idle_checks_ = -1; // the first check may come right after a later message, so it does not count
+        watch_output();
     }
 }
 
@@ -11972,7 +11994,7 @@ private:
     Stream* stream_;
     comcp::executor executor_;
     std::deque<std::string> queue_ = std::deque<std::string>(1); // never empty; messages are appended to the last
-    std::size_t at_ = 0;                                          // of the first, written
+    std::size_t at_ = 0;                                         // of the first, written
     std::uint64_t written_ = 0;
     std::error_code failed_;
     void (*drained_)(void*) = nullptr;
@@ -12097,10 +12119,7 @@ namespace detail
 class child_transport final : public stream_transport<asio::posix::stream_descriptor>
 {
 public:
-    child_transport(child_process what, const limits& bounds)
-        : stream_transport(bounds), what_(std::move(what))
-    {
-    }
+    child_transport(child_process what, const limits& bounds) : stream_transport(bounds), what_(std::move(what)) {}
     ~child_transport() override { close(); }
 
     task<void> open() override
@@ -12224,8 +12243,7 @@ public:
         for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
             taken = taken && ::fcntl(standard, F_GETFD) >= 0;
         const int nothing = taken ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
-        taken = nothing >= 0 && taken_in_.take(STDIN_FILENO, nothing) &&
-                taken_out_.take(STDOUT_FILENO, STDERR_FILENO);
+        taken = nothing >= 0 && taken_in_.take(STDIN_FILENO, nothing) && taken_out_.take(STDOUT_FILENO, STDERR_FILENO);
         if (nothing >= 0) ::close(nothing);
         if (!taken) throw error(fail(errc::not_found, "stdin, stdout and stderr must be open to serve on stdio"));
         input_.emplace(ex, taken_in_.get());
