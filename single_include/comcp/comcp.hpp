@@ -6442,8 +6442,8 @@ public:
     void answer_error(const rpc::id* id, const answer_route& route, std::int64_t code, std::string_view message,
                       std::string_view data = {});
 
-    /// Takes a request in for a handler that answers later. Null when it was refused (and answered): its id is in use
-    /// (A-3), or too many are in flight.
+    /// Takes a request in for a handler that answers later. Null when it was refused (and answered): too many are in
+    /// flight.
     std::shared_ptr<inbound> admit(const rpc::message& request, const answer_route& route);
 
     /// Answers an admitted request, unless it was cancelled or answered already.
@@ -8800,6 +8800,14 @@ public:
 
     void logged(session& owner, log_message notice);
 
+    /// The call has ended: what still waits for its callback is dropped.
+    void forget(progress_state& of)
+    {
+        of.ended = true;
+        if (of.newest) std::erase_if(queue_, [&](const entry& each) { return each.call.get() == &of; });
+        of.newest.reset();
+    }
+
 private:
     struct entry
     {
@@ -8977,7 +8985,7 @@ public:
     }
     ~tool_request() override
     {
-        if (progress_) progress_->ended = true;
+        if (progress_) notices_.forget(*progress_);
     }
     answer&& take() { return std::move(result_); }
 
@@ -9409,7 +9417,8 @@ COMCP_DECL void timer::cancel()
 
 COMCP_DECL task<void> timer::wait_for(duration time)
 {
-    detail::waiter due(*lot_);
+    const auto lot = lot_; // the timer may die while somebody waits
+    detail::waiter due(*lot);
     start(detail::deadline_after(now(), time), [&due] { due.complete(); });
     co_await due.wait(stop{this});
     const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
@@ -10417,10 +10426,6 @@ COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& rou
 
 COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, const answer_route& route)
 {
-    if (inbound_.find(route.exchange, request.id)) {
-        answer_error(&request.id, route, rpc_code::invalid_request, "the id of this request is in use");
-        return nullptr;
-    }
     if (handlers_ - answered_handlers_ >= limits_.in_flight) {
         answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
         return nullptr;
@@ -10537,7 +10542,9 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
     const rpc::message& message = read.msg;
     switch (message.type) {
     case rpc::message::kind::request:
-        if (message.bad_params && knows(message.method)) // an unknown method is that first (A-31)
+        if (inbound_.find(route.exchange, message.id)) // A-3
+            answer_error(&message.id, route, rpc_code::invalid_request, "the id of this request is in use");
+        else if (message.bad_params && knows(message.method)) // an unknown method is that first (A-31)
             answer_error(&message.id, route, rpc_code::invalid_params, "params must be an object");
         else role_->on_request(message, route);
         break;

@@ -270,7 +270,7 @@ TEST_CASE("A slow callback gets the newest progress only, one at a time, and non
     CHECK(seen == std::vector<double>{1, 5, 9}); // 9 had begun
 }
 
-TEST_CASE("A million notices before an answer are held by nobody")
+TEST_CASE("A flood of notices before an answer is held by nobody")
 {
     comcp::client_options log_options;
     std::vector<double> logs;
@@ -284,17 +284,17 @@ TEST_CASE("A million notices before an answer are held by nobody")
     comcp::call_options options;
     options.on_progress([&](const comcp::progress& p) { return note_down_slowly(&seen, p.value, &progress_at_work); });
     auto call = s.start(s.client.call("a", comcp::args(), options));
-    for (int i = 1; i <= 500'000; ++i) {
+    for (int i = 1; i <= 50'000; ++i) {
         s.peer.wire().send(progress_line(i));
         s.peer.wire().send(log_line(i));
         if (i % 1000 == 0) s.settle();
     }
     s.peer.say(R"({"jsonrpc":"2.0","id":2,"result":{"content":[]}})");
     CHECK(call.succeeded());
-    CHECK(s.client.statistics().received == 1'000'002); // with both answers
-    CHECK(s.client.statistics().dropped_notices >= 499'000);
+    CHECK(s.client.statistics().received == 100'002); // with both answers
+    CHECK(s.client.statistics().dropped_notices >= 49'000);
     s.advance(1h);
-    CHECK(logs.size() + s.client.statistics().dropped_notices == 500'000);
+    CHECK(logs.size() + s.client.statistics().dropped_notices == 50'000);
     CHECK(logs.size() <= 258);
     CHECK(std::is_sorted(logs.begin(), logs.end()));
     CHECK(seen.size() <= 2);

@@ -33,6 +33,14 @@ public:
 
     void logged(session& owner, log_message notice);
 
+    /// The call has ended: what still waits for its callback is dropped.
+    void forget(progress_state& of)
+    {
+        of.ended = true;
+        if (of.newest) std::erase_if(queue_, [&](const entry& each) { return each.call.get() == &of; });
+        of.newest.reset();
+    }
+
 private:
     struct entry
     {

@@ -175,8 +175,8 @@ public:
     void answer_error(const rpc::id* id, const answer_route& route, std::int64_t code, std::string_view message,
                       std::string_view data = {});
 
-    /// Takes a request in for a handler that answers later. Null when it was refused (and answered): its id is in use
-    /// or too many are in flight.
+    /// Takes a request in for a handler that answers later. Null when it was refused (and answered): too many are in
+    /// flight.
     std::shared_ptr<inbound> admit(const rpc::message& request, const answer_route& route);
 
     /// Answers an admitted request, unless it was cancelled or answered already.

@@ -84,7 +84,7 @@ public:
     }
     ~tool_request() override
     {
-        if (progress_) progress_->ended = true;
+        if (progress_) notices_.forget(*progress_);
     }
     answer&& take() { return std::move(result_); }
 

@@ -80,7 +80,8 @@ COMCP_DECL void timer::cancel()
 
 COMCP_DECL task<void> timer::wait_for(duration time)
 {
-    detail::waiter due(*lot_);
+    const auto lot = lot_; // the timer may die while somebody waits
+    detail::waiter due(*lot);
     start(detail::deadline_after(now(), time), [&due] { due.complete(); });
     co_await due.wait(stop{this});
     const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;

@@ -28,10 +28,6 @@ COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& rou
 
 COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, const answer_route& route)
 {
-    if (inbound_.find(route.exchange, request.id)) {
-        answer_error(&request.id, route, rpc_code::invalid_request, "the id of this request is in use");
-        return nullptr;
-    }
     if (handlers_ - answered_handlers_ >= limits_.in_flight) {
         answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
         return nullptr;
@@ -148,7 +144,9 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
     const rpc::message& message = read.msg;
     switch (message.type) {
     case rpc::message::kind::request:
-        if (message.bad_params && knows(message.method)) // an unknown method is that first (A-31)
+        if (inbound_.find(route.exchange, message.id)) // A-3
+            answer_error(&message.id, route, rpc_code::invalid_request, "the id of this request is in use");
+        else if (message.bad_params && knows(message.method)) // an unknown method is that first (A-31)
             answer_error(&message.id, route, rpc_code::invalid_params, "params must be an object");
         else role_->on_request(message, route);
         break;
