@@ -5762,7 +5762,7 @@ private:
         failed_ = std::move(why);
         end();
     }
-    inline void expired();
+    void expired();
 
     waiter done_;
     std::string_view method_;
@@ -6747,8 +6747,6 @@ public:
 private:
     std::shared_ptr<session> session_;
 };
-
-inline void pending_call::expired() { session_->on_deadline(*this); }
 
 } // namespace comcp::inline COMCP_ABI::detail
 
@@ -10178,6 +10176,8 @@ COMCP_DECL void session::offer_room()
         next->done_.complete();
     }
 }
+
+COMCP_DECL void pending_call::expired() { session_->on_deadline(*this); }
 
 } // namespace comcp::inline COMCP_ABI::detail
 

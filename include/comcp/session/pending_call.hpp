@@ -79,7 +79,7 @@ private:
         failed_ = std::move(why);
         end();
     }
-    inline void expired();
+    void expired();
 
     waiter done_;
     std::string_view method_;

@@ -481,8 +481,6 @@ private:
     std::shared_ptr<session> session_;
 };
 
-inline void pending_call::expired() { session_->on_deadline(*this); }
-
 } // namespace comcp::inline COMCP_ABI::detail
 
 #if !defined(COMCP_SEPARATE)

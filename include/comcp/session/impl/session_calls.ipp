@@ -171,4 +171,6 @@ COMCP_DECL void session::offer_room()
     }
 }
 
+COMCP_DECL void pending_call::expired() { session_->on_deadline(*this); }
+
 } // namespace comcp::inline COMCP_ABI::detail
