@@ -22,6 +22,8 @@ public:
     comcp::outcome outcome() const noexcept { return fault_.fate; }
     /// The peer's JSON-RPC error object, or null when the error is not the peer's.
     const rpc_error* rpc() const noexcept { return fault_.rpc.get(); }
+    /// The HTTP status that failed, with its challenge, or null.
+    const http_error* http() const noexcept { return fault_.http.get(); }
     /// The method of the request that failed; empty when there was none.
     const std::string& method() const noexcept { return fault_.method; }
     /// Its JSON-RPC id as text; empty when it was never sent.

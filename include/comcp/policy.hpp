@@ -8,6 +8,8 @@
 
 #include <comcp/observer.hpp>
 #include <comcp/policy/output_cap.hpp>
+#include <comcp/policy/reconnect.hpp>
+#include <comcp/policy/replay.hpp>
 #include <comcp/policy/timeouts.hpp>
 
 #include <concepts>
@@ -18,13 +20,16 @@ namespace comcp::inline COMCP_ABI
 struct default_policy
 {
     using timeouts = policy::launcher_aware;
+    using reconnect = policy::exponential;
+    using replay = policy::only_if_safe;
     using output_cap = policy::truncate;
     using observer = null_observer;
 };
 
 /// A bundle that a client can use.
 template <class P>
-concept client_policy = policy::timeouts<typename P::timeouts> && policy::output_cap<typename P::output_cap> &&
+concept client_policy = policy::timeouts<typename P::timeouts> && policy::reconnect<typename P::reconnect> &&
+                        policy::replay<typename P::replay> && policy::output_cap<typename P::output_cap> &&
                         std::movable<typename P::observer>;
 
 /// A bundle that a server can use: a server launches nothing and flattens nothing, but it waits and is observed.
@@ -36,6 +41,8 @@ template <class P>
 consteval bool assert_policy()
 {
     static_assert(requires { typename P::timeouts; }, "comcp policy: `using timeouts = ...` is missing");
+    static_assert(requires { typename P::reconnect; }, "comcp policy: `using reconnect = ...` is missing");
+    static_assert(requires { typename P::replay; }, "comcp policy: `using replay = ...` is missing");
     static_assert(requires { typename P::output_cap; }, "comcp policy: `using output_cap = ...` is missing");
     static_assert(requires { typename P::observer; }, "comcp policy: `using observer = ...` is missing");
     static_assert(
@@ -48,6 +55,11 @@ consteval bool assert_policy()
         requires(const typename P::timeouts& t) { t.ping(); }, "comcp policy: timeouts lacks `duration ping() const`");
     static_assert(policy::timeouts<typename P::timeouts>,
                   "comcp policy: timeouts must give `duration` and `call_timeouts`");
+    static_assert(policy::reconnect<typename P::reconnect>,
+                  "comcp policy: reconnect must be copyable and have "
+                  "`std::optional<duration> delay(const reconnect_facts&) const`");
+    static_assert(policy::replay<typename P::replay>,
+                  "comcp policy: replay must be copyable and have `bool resend(const replay_facts&) const`");
     static_assert(policy::output_cap<typename P::output_cap>,
                   "comcp policy: output_cap must be copyable and have `result<std::string> apply(std::string) const`");
     static_assert(std::movable<typename P::observer>, "comcp policy: observer must be movable");
@@ -61,6 +73,8 @@ struct policy_state
     static_assert(assert_policy<P>());
 
     [[no_unique_address]] typename P::timeouts timeouts{};
+    [[no_unique_address]] typename P::reconnect reconnect{};
+    [[no_unique_address]] typename P::replay replay{};
     [[no_unique_address]] typename P::output_cap output_cap{};
     [[no_unique_address]] typename P::observer observer{};
 };

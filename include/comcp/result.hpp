@@ -10,8 +10,10 @@
 #include <boost/system/result.hpp>
 #include <boost/throw_exception.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -38,6 +40,11 @@ enum class errc {
     not_found,        ///< a program, tool or file that was named does not exist
     spawn_failed,     ///< a child process could not be started
     handler_failed,   ///< a handler of the host failed
+    bad_response,     ///< an HTTP response that a Streamable HTTP server must not give
+    unauthorized,     ///< HTTP 401: credentials are missing or not valid
+    forbidden,        ///< HTTP 403: the credentials do not suffice
+    busy,             ///< HTTP 429 or 503: the server refuses for now
+    session_expired,  ///< HTTP 404: the server does not know the session any more; the request did not run
 };
 
 } // namespace comcp::inline COMCP_ABI
@@ -74,6 +81,11 @@ inline const std::error_category& comcp_category() noexcept
             case errc::not_found: return "not found";
             case errc::spawn_failed: return "could not start the process";
             case errc::handler_failed: return "a handler failed";
+            case errc::bad_response: return "unexpected HTTP response";
+            case errc::unauthorized: return "unauthorized";
+            case errc::forbidden: return "forbidden";
+            case errc::busy: return "the server is busy";
+            case errc::session_expired: return "the session has expired";
             }
             return "unknown error";
         }
@@ -101,6 +113,14 @@ struct rpc_error
     json::value data;
 };
 
+/// What an HTTP server said with a status that is no success.
+struct http_error
+{
+    int status = 0;
+    std::string challenge; ///< WWW-Authenticate, all of it; empty when absent
+    std::optional<std::chrono::seconds> retry_after;
+};
+
 /// The JSON-RPC error codes of the specification (2025-11-25, base protocol, and JSON-RPC 2.0).
 namespace rpc_code
 {
@@ -118,9 +138,10 @@ struct fault
     std::error_code code;
     std::string text;
     comcp::outcome fate = comcp::outcome::not_sent;
-    std::string method;                   ///< of the request that failed; empty when there was none
-    std::string id;                       ///< its JSON-RPC id as text; empty when it was not sent
-    std::shared_ptr<const rpc_error> rpc; ///< the peer's error object, when it sent one
+    std::string method;                     ///< of the request that failed; empty when there was none
+    std::string id;                         ///< its JSON-RPC id as text; empty when it was not sent
+    std::shared_ptr<const rpc_error> rpc;   ///< the peer's error object, when it sent one
+    std::shared_ptr<const http_error> http; ///< the HTTP status, when it was one that failed
 
     fault() = default;
     fault(errc value, std::string what) : code(make_error_code(value)), text(std::move(what)) {}

@@ -90,8 +90,10 @@ namespace json = boost::json;
 #include <boost/system/result.hpp>
 #include <boost/throw_exception.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -118,6 +120,11 @@ enum class errc {
     not_found,        ///< a program, tool or file that was named does not exist
     spawn_failed,     ///< a child process could not be started
     handler_failed,   ///< a handler of the host failed
+    bad_response,     ///< an HTTP response that a Streamable HTTP server must not give
+    unauthorized,     ///< HTTP 401: credentials are missing or not valid
+    forbidden,        ///< HTTP 403: the credentials do not suffice
+    busy,             ///< HTTP 429 or 503: the server refuses for now
+    session_expired,  ///< HTTP 404: the server does not know the session any more; the request did not run
 };
 
 } // namespace comcp::inline COMCP_ABI
@@ -154,6 +161,11 @@ inline const std::error_category& comcp_category() noexcept
             case errc::not_found: return "not found";
             case errc::spawn_failed: return "could not start the process";
             case errc::handler_failed: return "a handler failed";
+            case errc::bad_response: return "unexpected HTTP response";
+            case errc::unauthorized: return "unauthorized";
+            case errc::forbidden: return "forbidden";
+            case errc::busy: return "the server is busy";
+            case errc::session_expired: return "the session has expired";
             }
             return "unknown error";
         }
@@ -181,6 +193,14 @@ struct rpc_error
     json::value data;
 };
 
+/// What an HTTP server said with a status that is no success.
+struct http_error
+{
+    int status = 0;
+    std::string challenge; ///< WWW-Authenticate, all of it; empty when absent
+    std::optional<std::chrono::seconds> retry_after;
+};
+
 /// The JSON-RPC error codes of the specification (2025-11-25, base protocol, and JSON-RPC 2.0).
 namespace rpc_code
 {
@@ -198,9 +218,10 @@ struct fault
     std::error_code code;
     std::string text;
     comcp::outcome fate = comcp::outcome::not_sent;
-    std::string method;                   ///< of the request that failed; empty when there was none
-    std::string id;                       ///< its JSON-RPC id as text; empty when it was not sent
-    std::shared_ptr<const rpc_error> rpc; ///< the peer's error object, when it sent one
+    std::string method;                     ///< of the request that failed; empty when there was none
+    std::string id;                         ///< its JSON-RPC id as text; empty when it was not sent
+    std::shared_ptr<const rpc_error> rpc;   ///< the peer's error object, when it sent one
+    std::shared_ptr<const http_error> http; ///< the HTTP status, when it was one that failed
 
     fault() = default;
     fault(errc value, std::string what) : code(make_error_code(value)), text(std::move(what)) {}
@@ -240,6 +261,8 @@ public:
     comcp::outcome outcome() const noexcept { return fault_.fate; }
     /// The peer's JSON-RPC error object, or null when the error is not the peer's.
     const rpc_error* rpc() const noexcept { return fault_.rpc.get(); }
+    /// The HTTP status that failed, with its challenge, or null.
+    const http_error* http() const noexcept { return fault_.http.get(); }
     /// The method of the request that failed; empty when there was none.
     const std::string& method() const noexcept { return fault_.method; }
     /// Its JSON-RPC id as text; empty when it was never sent.
@@ -3677,8 +3700,8 @@ private:
 
 // ---- comcp/transport/concept.hpp
 //
-// The contract between a session and what carries its messages. A transport moves whole JSON-RPC messages and knows
-// nothing of requests, roles or revisions; it never decides what a closed stream means.
+// The contract between a session and what carries its messages. A transport moves whole JSON-RPC messages and looks
+// into none: what is a request, what a revision allows, and what a closed stream means is decided by the session.
 //
 // An *exchange* is what an answer belongs to: the whole pipe on stdio (always `pipe_exchange`), one POST, GET stream or
 // listen on HTTP. A server answers by exchange, a client correlates by id inside one.
@@ -3954,13 +3977,13 @@ struct transport_event
     enum class kind {
         message,         ///< `text` is one whole message
         oversized,       ///< a message beyond the limit was skipped; `skipped` says what could be learnt of it
-        exchange_failed, ///< the exchange ended without an answer; `why` says how, with its outcome
-        exchange_closed, ///< the peer left the exchange
+        exchange_failed, ///< what we sent on it did not get through, or was refused; `why` says how, with its outcome
+        exchange_closed, ///< the peer ended the exchange; a client then says `resume`, `complete` or `abandon`
         closed,          ///< nothing will come any more; an empty `why` is an orderly end of input
     };
 
     kind what = kind::message;
-    exchange_id exchange = pipe_exchange;
+    exchange_id exchange = pipe_exchange; ///< a client's request: the number that the session chose
     std::string_view text;
     const message_facts* facts = nullptr;
     rpc::oversize_facts skipped;
@@ -3970,11 +3993,20 @@ struct transport_event
 /// All events that were complete in what was read at once.
 using transport_batch = std::vector<transport_event>;
 
-/// Where an outgoing message belongs.
+/// What an outgoing message is and where it belongs.
 struct send_hint
 {
-    exchange_id exchange = pipe_exchange; ///< the exchange answered, or the one a request or notice relates to
-    bool last = false;                    ///< this message completes the exchange
+    enum class kind : std::uint8_t {
+        notification,
+        request,
+        answer, ///< completes the exchange
+    };
+
+    /// The exchange that is answered, or the one that a server's request or notification relates to. A request of a
+    /// client opens one: the session chooses its number, never that of the pipe.
+    exchange_id exchange = pipe_exchange;
+    kind what = kind::notification;
+    int status = 200; ///< of an answer, where the transport has such a thing (HTTP)
 };
 
 /// Erased per session: one virtual call per batch is nothing beside a write.
@@ -4015,6 +4047,19 @@ public:
 
     /// Gives one exchange up: nothing more is sent or reported for it.
     virtual void abandon(exchange_id exchange) = 0;
+    /// Nothing more is owed on an exchange: at a server, what came needs no answer; at a client, the answer is there.
+    virtual void complete(exchange_id) {}
+    /// An exchange of ours was closed by the peer while its request is unanswered: goes on with it elsewhere if that
+    /// is possible. False: it is lost.
+    virtual bool resume(exchange_id) { return false; }
+
+    /// Bytes accepted and not yet written of one exchange; what may be dropped asks this.
+    virtual std::size_t queued_on(exchange_id) const { return queued(); }
+
+    /// The revision that is spoken from now on: HTTP repeats it in every request (E-42).
+    virtual void negotiated(std::string_view) {}
+    /// A client that is ready hears from now on what its server says outside of exchanges.
+    virtual void listen() {}
 
     /// Orderly end: no further message, what is queued is written, then the stream ends (and a child is waited for).
     /// *Cancellation*: any; the transport can then only be closed.
@@ -4321,6 +4366,195 @@ session_statistics client_statistics(const client_core& core);
 //
 //     struct strict : comcp::default_policy { using output_cap = comcp::policy::reject; };
 
+// ---- comcp/policy/reconnect.hpp
+//
+// Whether, and after what delay, a lost connection is made again: the policy slot `reconnect`, its default
+// `exponential`, and `fixed`; `never` fits too. Policies get facts and a random number and give a delay; they own no
+// clock and no generator. Not for requests that were under way: whether one of those is sent again is `replay`.
+
+// ---- comcp/policy/never.hpp
+//
+// The policy that gives up at once. It fits the slots `reconnect` (a lost connection stays lost, and a stream that a
+// server closes only for a while is not resumed either) and `replay` (no request is sent twice, not even one that was
+// never sent).
+
+#include <optional>
+
+namespace comcp::inline COMCP_ABI
+{
+
+struct reconnect_facts; // policy/reconnect.hpp
+struct replay_facts;    // policy/replay.hpp
+
+namespace policy
+{
+
+struct never
+{
+    std::optional<duration> delay(const reconnect_facts&) const noexcept { return std::nullopt; }
+    bool resend(const replay_facts&) const noexcept { return false; }
+};
+
+} // namespace policy
+} // namespace comcp::inline COMCP_ABI
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <optional>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What is known when a connection was lost, or could not be made.
+struct reconnect_facts
+{
+    /// Which attempt this would be since the last one that succeeded; the first is 1.
+    unsigned attempt = 1;
+    /// The delay that the peer asked for (`retry` of an event stream, `Retry-After`), if it did.
+    std::optional<duration> asked;
+    /// An even random number in [0, 1).
+    double random = 0;
+};
+
+namespace policy
+{
+
+/// What the slot `reconnect` must offer: the delay before that attempt, or nothing when it is time to give up.
+template <class T>
+concept reconnect = std::copyable<T> && requires(const T& policy, const reconnect_facts& facts) {
+    { policy.delay(facts) } -> std::same_as<std::optional<duration>>;
+};
+
+/// The number of attempts that the policies below share; 6 by default.
+class attempt_limit
+{
+public:
+    unsigned attempts() const noexcept { return attempts_; }
+
+protected:
+    void set_attempts(unsigned value)
+    {
+        if (value == 0) throw_fault(fail(errc::invalid_argument, "for no attempt at all there is policy::never"));
+        attempts_ = value;
+    }
+
+    // 2025-11-25, transports: a client must respect the time that the server asks for (E-36). So it is the delay of
+    // the first attempt, and the least of the later ones.
+    std::optional<duration> decide(const reconnect_facts& facts, duration own) const noexcept
+    {
+        if (facts.attempt > attempts_) return std::nullopt;
+        if (!facts.asked) return own;
+        return facts.attempt <= 1 ? *facts.asked : std::max(*facts.asked, own);
+    }
+
+private:
+    unsigned attempts_ = 6;
+};
+
+/// The same delay before each attempt: 1 s, 6 attempts.
+class fixed : public attempt_limit
+{
+public:
+    std::optional<duration> delay(const reconnect_facts& facts) const noexcept { return decide(facts, delay_); }
+
+    /// The setters throw `errc::invalid_argument` for zero and less.
+    fixed& every(duration value)
+    {
+        delay_ = checked_limit(value);
+        return *this;
+    }
+    fixed& at_most(unsigned attempts)
+    {
+        set_attempts(attempts);
+        return *this;
+    }
+
+private:
+    duration delay_ = std::chrono::seconds(1);
+};
+
+/// The default: any delay between none and a bound that doubles from 1 s up to 30 s, 6 attempts. The whole range is
+/// used (full jitter), so that the clients of a server that restarts do not come back all at once.
+class exponential : public attempt_limit
+{
+public:
+    std::optional<duration> delay(const reconnect_facts& facts) const noexcept
+    {
+        duration bound = base_;
+        for (unsigned n = 1; n < facts.attempt && bound < max_; ++n) bound = bound > max_ / 2 ? max_ : bound * 2;
+        bound = std::min(bound, max_);
+        const double part = std::clamp(facts.random, 0.0, 0x1.fffffffffffffp-1); // below 1, so that it never overflows
+        return decide(facts, duration(static_cast<duration::rep>(static_cast<double>(bound.count()) * part)));
+    }
+
+    /// The setters throw `errc::invalid_argument` for zero and less.
+    exponential& between(duration base, duration max)
+    {
+        base_ = checked_limit(base);
+        max_ = checked_limit(max);
+        return *this;
+    }
+    exponential& at_most(unsigned attempts)
+    {
+        set_attempts(attempts);
+        return *this;
+    }
+
+private:
+    duration base_ = std::chrono::seconds(1);
+    duration max_ = std::chrono::seconds(30);
+};
+
+} // namespace policy
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/policy/replay.hpp
+//
+// Whether a request whose connection broke is sent again: the policy slot `replay`, its default `only_if_safe`;
+// `never` fits too. Nothing may run twice by accident. Not for streams: resuming one repeats no request.
+
+#include <concepts>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What is known of a request that got no answer.
+struct replay_facts
+{
+    std::string_view method = {};
+    std::string_view tool = {}; ///< empty for other methods than tools/call
+    bool sent = true;           ///< false only when it certainly never ran: no connection, or the session was gone
+    bool timed_out = false;     ///< a deadline of ours passed
+    bool read_only = false;     ///< the request reads only: a listing, or a tool that says so
+    bool idempotent = false;    ///< the tool says that a second call changes nothing more
+    bool opted_in = false;      ///< the caller allowed it for this request
+};
+
+namespace policy
+{
+
+/// What the slot `replay` must offer: whether the request is sent again, once, over a new connection.
+template <class T>
+concept replay = std::copyable<T> && requires(const T& policy, const replay_facts& facts) {
+    { policy.resend(facts) } -> std::same_as<bool>;
+};
+
+/// The default: what never ran, and what may run twice without harm. Nothing after a timeout, because it may still be
+/// running and the time of the caller is over.
+struct only_if_safe
+{
+    bool resend(const replay_facts& facts) const noexcept
+    {
+        if (facts.timed_out) return false;
+        return !facts.sent || facts.read_only || facts.idempotent || facts.opted_in;
+    }
+};
+
+} // namespace policy
+} // namespace comcp::inline COMCP_ABI
+
 #include <concepts>
 
 namespace comcp::inline COMCP_ABI
@@ -4329,13 +4563,16 @@ namespace comcp::inline COMCP_ABI
 struct default_policy
 {
     using timeouts = policy::launcher_aware;
+    using reconnect = policy::exponential;
+    using replay = policy::only_if_safe;
     using output_cap = policy::truncate;
     using observer = null_observer;
 };
 
 /// A bundle that a client can use.
 template <class P>
-concept client_policy = policy::timeouts<typename P::timeouts> && policy::output_cap<typename P::output_cap> &&
+concept client_policy = policy::timeouts<typename P::timeouts> && policy::reconnect<typename P::reconnect> &&
+                        policy::replay<typename P::replay> && policy::output_cap<typename P::output_cap> &&
                         std::movable<typename P::observer>;
 
 /// A bundle that a server can use: a server launches nothing and flattens nothing, but it waits and is observed.
@@ -4347,6 +4584,8 @@ template <class P>
 consteval bool assert_policy()
 {
     static_assert(requires { typename P::timeouts; }, "comcp policy: `using timeouts = ...` is missing");
+    static_assert(requires { typename P::reconnect; }, "comcp policy: `using reconnect = ...` is missing");
+    static_assert(requires { typename P::replay; }, "comcp policy: `using replay = ...` is missing");
     static_assert(requires { typename P::output_cap; }, "comcp policy: `using output_cap = ...` is missing");
     static_assert(requires { typename P::observer; }, "comcp policy: `using observer = ...` is missing");
     static_assert(
@@ -4359,6 +4598,11 @@ consteval bool assert_policy()
         requires(const typename P::timeouts& t) { t.ping(); }, "comcp policy: timeouts lacks `duration ping() const`");
     static_assert(policy::timeouts<typename P::timeouts>,
                   "comcp policy: timeouts must give `duration` and `call_timeouts`");
+    static_assert(policy::reconnect<typename P::reconnect>,
+                  "comcp policy: reconnect must be copyable and have "
+                  "`std::optional<duration> delay(const reconnect_facts&) const`");
+    static_assert(policy::replay<typename P::replay>,
+                  "comcp policy: replay must be copyable and have `bool resend(const replay_facts&) const`");
     static_assert(policy::output_cap<typename P::output_cap>,
                   "comcp policy: output_cap must be copyable and have `result<std::string> apply(std::string) const`");
     static_assert(std::movable<typename P::observer>, "comcp policy: observer must be movable");
@@ -4372,6 +4616,8 @@ struct policy_state
     static_assert(assert_policy<P>());
 
     [[no_unique_address]] typename P::timeouts timeouts{};
+    [[no_unique_address]] typename P::reconnect reconnect{};
+    [[no_unique_address]] typename P::replay replay{};
     [[no_unique_address]] typename P::output_cap output_cap{};
     [[no_unique_address]] typename P::observer observer{};
 };
@@ -5142,29 +5388,29 @@ private:
     inbound* next_ = nullptr;
 };
 
-/// The requests in flight by exchange and id, chained through themselves: nothing is allocated or copied for it. The
-/// chains are bounded by the limit of requests in flight.
+/// The requests in flight by id, chained through themselves: nothing is allocated or copied for it. The chains are
+/// bounded by the limit of requests in flight. An id is unique in its session, on whatever exchange it came (A-3).
 class inbound_table
 {
 public:
     void add(std::shared_ptr<inbound> request)
     {
-        inbound*& chain = chain_of(request->route_.exchange, request->id_);
+        inbound*& chain = chain_of(request->id_);
         request->next_ = chain;
         chain = request.get();
         chain->self_ = std::move(request);
     }
 
-    inbound* find(exchange_id exchange, const rpc::id& id) const
+    inbound* find(const rpc::id& id) const
     {
-        inbound* found = const_cast<inbound_table*>(this)->chain_of(exchange, id);
-        while (found && !(found->route_.exchange == exchange && found->id_ == id)) found = found->next_;
+        inbound* found = const_cast<inbound_table*>(this)->chain_of(id);
+        while (found && !(found->id_ == id)) found = found->next_;
         return found;
     }
 
     std::shared_ptr<inbound> remove(inbound& request)
     {
-        inbound** link = &chain_of(request.route_.exchange, request.id_);
+        inbound** link = &chain_of(request.id_);
         while (*link != &request) link = &(*link)->next_;
         *link = request.next_;
         return std::move(request.self_);
@@ -5178,10 +5424,7 @@ public:
     }
 
 private:
-    inbound*& chain_of(exchange_id exchange, const rpc::id& id)
-    {
-        return chains_[(id.hash() ^ static_cast<std::size_t>(exchange)) % chains_.size()];
-    }
+    inbound*& chain_of(const rpc::id& id) { return chains_[id.hash() % chains_.size()]; }
 
     std::array<inbound*, 128> chains_{};
 };
@@ -5736,6 +5979,8 @@ public:
 
     std::string_view method() const { return method_; }
     std::int64_t id() const { return id_; }
+    /// A server's request belongs to the exchange of the request that it serves (B-18).
+    void relates_to(exchange_id exchange) { related_ = exchange; }
 
 protected:
     /// Appends the params object. The call's id also serves as its progress token.
@@ -5767,6 +6012,7 @@ private:
     waiter done_;
     std::string_view method_;
     std::int64_t id_ = 0;
+    exchange_id related_ = pipe_exchange;
     session* session_ = nullptr;
     call_table* table_ = nullptr;
     pending_call* next_ = nullptr;
@@ -5942,6 +6188,8 @@ public:
     virtual bool receives_batches(revision at) const noexcept = 0;
     /// Whether a peer that closes an exchange (an HTTP response stream) thereby cancels its request.
     virtual bool close_cancels(revision at) const noexcept = 0;
+    /// The HTTP status that an error answer has (E-16).
+    virtual int http_status(std::int64_t code, revision at) const noexcept = 0;
     /// Whether an error that answers an unreadable request has `"id":null`; else it has no id.
     virtual bool null_error_id(revision at) const noexcept = 0;
 
@@ -6151,6 +6399,11 @@ public:
     // 2025-03-26 to 2025-11-25, transports: a disconnect must not be taken for a cancellation.
     bool close_cancels(revision) const noexcept override { return false; }
     // 2025-11-25 made the id of an error optional; before, JSON-RPC's null is what there is (A-5).
+    // What was no message at all is a bad HTTP request; the errors of well-formed requests are answers like any other.
+    int http_status(std::int64_t code, revision) const noexcept override
+    {
+        return code == rpc_code::parse_error || code == rpc_code::invalid_request ? 400 : 200;
+    }
     bool null_error_id(revision at) const noexcept override { return at <= revision::r2025_06_18; }
 
     void write_call_params(std::string& out, std::string_view name, std::string_view arguments,
@@ -6416,7 +6669,7 @@ public:
     void notify(std::string_view method);
 
     /// Whether notices that may be dropped (progress, log) still have room beside the answers.
-    bool room_for_notices() const { return wire_->queued() < limits_.stream_buffer / 2; }
+    bool room_for_notices(exchange_id on) const { return wire_->queued_on(on) < limits_.stream_buffer / 2; }
     void count_dropped_notice();
 
     // ---- answers to the peer's requests ----------------------------------------------------------------------------
@@ -6472,9 +6725,9 @@ public:
     {
         if (!request.session_ || !request.token) return;
         if (request.last_progress && !(value > *request.last_progress)) return;
-        if (!room_for_notices()) return count_dropped_notice();
+        if (!room_for_notices(request.route_.exchange)) return count_dropped_notice();
         request.last_progress = value;
-        notify(method::progress, std::move(write_params), send_hint{request.route_.exchange, false});
+        notify(method::progress, std::move(write_params), send_hint{request.route_.exchange});
     }
 
 private:
@@ -6580,6 +6833,12 @@ private:
 
     void on_event(transport_event& event);
 
+    /// What we sent on an exchange failed, or the peer closed the exchange.
+    void on_exchange_failed(transport_event& event);
+    void on_exchange_closed(exchange_id exchange);
+    /// The request of ours that opened the exchange, while it waits.
+    pending_call* caller_on(exchange_id exchange) const;
+
     /// Every inbound message passes here.
     void on_text(std::string_view text, exchange_id exchange);
 
@@ -6588,6 +6847,9 @@ private:
     bool wants_answer(const rpc::parsed& element) const;
 
     void on_parsed(const rpc::parsed& read, std::string_view text, const answer_route& route);
+
+    /// The message was neither a request nor what an error answers.
+    void no_answer_due(const answer_route& route);
 
     /// Whether the peer's role may ask for it in this revision.
     bool knows(std::string_view method) const;
@@ -6627,7 +6889,7 @@ private:
     /// Every outbound message passes here.
     void end_message(std::string& out);
 
-    std::string& begin_answer(const answer_route& route);
+    std::string& begin_answer(const answer_route& route, int status = 200);
 
     void end_answer(std::string& out, const answer_route& route);
 
@@ -6635,7 +6897,14 @@ private:
 
     void send_request(pending_call& call);
 
+    /// A client's request opens an exchange of its own, numbered like the request; a server's goes on one that is.
+    exchange_id exchange_of(const pending_call& call) const
+    {
+        return role_->serves() ? call.related_ : static_cast<exchange_id>(call.id_);
+    }
+
     void tell_cancelled(const pending_call& call, std::string_view reason);
+    void give_up(const pending_call& call, std::string_view reason);
 
     /// Runs inside a cancellation: nothing here waits or resumes anybody.
     void cancel(pending_call& call);
@@ -6789,9 +7058,10 @@ private:
 
 /// Sends a request of any method. `params` is the text of an object, or empty.
 inline task<json_result> request_raw(std::shared_ptr<session> self, std::string method, std::string params,
-                                     call_timeouts times, bool keep_source)
+                                     call_timeouts times, bool keep_source, exchange_id related = pipe_exchange)
 {
     raw_call call(*self, method, params, keep_source);
+    call.relates_to(related);
     co_await session::perform(self, call, times);
     co_return call.take();
 }
@@ -7232,6 +7502,7 @@ private:
 
     std::mutex mutex_;
     std::vector<live_session> sessions_;
+    std::size_t sweep_at_ = 16;
 };
 
 /// Serves one client; see basic_server::serve.
@@ -8492,6 +8763,26 @@ struct sent_message
     send_hint hint;
 };
 
+} // namespace detail
+
+/// What a session decided about an exchange, in order.
+struct exchange_verdict
+{
+    enum class kind {
+        completed,
+        abandoned,
+        resumed, ///< asked whether it can be; the script says yes with `memory_peer::resumable`
+    };
+
+    exchange_id exchange = pipe_exchange;
+    kind what = kind::completed;
+
+    friend bool operator==(const exchange_verdict&, const exchange_verdict&) = default;
+};
+
+namespace detail
+{
+
 /// What both sides of one memory transport see. Thread rule: its executor. It may outlive the execution context.
 struct memory_end final : private parked
 {
@@ -8527,9 +8818,14 @@ struct memory_end final : private parked
     waiter arrived;
     std::weak_ptr<memory_end> self;
     std::deque<stored_event> inbox;  // for the session
+    send_hint taken;                 // of the last message that the script took
     std::deque<sent_message> outbox; // written by it and seen by the script
     std::weak_ptr<memory_end> other; // or handed to the other session
     transport* writer = nullptr;     // while it lives
+    std::vector<exchange_verdict> verdicts;
+    std::string negotiated;
+    bool listening = false;
+    bool resumable = false;
     bool peer_reads = true;
     bool closed = false;
     bool finished = false;
@@ -8622,7 +8918,15 @@ public:
         drained_ = call;
         drained_argument_ = argument;
     }
-    void abandon(exchange_id) override {}
+    void abandon(exchange_id exchange) override { judge(exchange, exchange_verdict::kind::abandoned); }
+    void complete(exchange_id exchange) override { judge(exchange, exchange_verdict::kind::completed); }
+    bool resume(exchange_id exchange) override
+    {
+        judge(exchange, exchange_verdict::kind::resumed);
+        return end_->resumable;
+    }
+    void negotiated(std::string_view version) override { end_->negotiated = version; }
+    void listen() override { end_->listening = true; }
 
     task<void> finish() override
     {
@@ -8645,6 +8949,12 @@ public:
     }
 
 private:
+    // Kept for a script; nobody asks in a pipe between two sessions.
+    void judge(exchange_id exchange, exchange_verdict::kind what)
+    {
+        if (end_->other.expired()) end_->verdicts.push_back({exchange, what});
+    }
+
     void hang_up()
     {
         const auto other = end_->other.lock();
@@ -8726,9 +9036,18 @@ public:
     {
         if (end_->outbox.empty()) return {};
         std::string text = std::move(end_->outbox.front().text);
+        end_->taken = end_->outbox.front().hint;
         end_->outbox.pop_front();
         return text;
     }
+    /// Where the last message that was taken belongs.
+    const send_hint& hint() const { return end_->taken; }
+    /// What the session decided about exchanges since this was asked last.
+    std::vector<exchange_verdict> verdicts() { return std::exchange(end_->verdicts, {}); }
+    /// Whether an exchange that was closed without an answer can be resumed.
+    void resumable(bool value) { end_->resumable = value; }
+    const std::string& negotiated() const { return end_->negotiated; }
+    bool listening() const { return end_->listening; }
     /// A peer that does not read leaves the session's output queued; one that reads again takes all of it.
     void reads(bool value)
     {
@@ -9486,10 +9805,11 @@ COMCP_DECL void context::log_value(log_level level, json::value data, std::strin
     message.level = level;
     message.logger = std::move(logger);
     message.data = std::move(data);
-    on_session([message = std::move(message)](detail::session& owner) {
-        if (!owner.room_for_notices()) return owner.count_dropped_notice();
-        owner.notify(method::message,
-                     [&](std::string& out) { owner.codec().write_log_params(out, message, owner.spoken()); });
+    on_session([message = std::move(message), exchange = request_->route().exchange](detail::session& owner) {
+        if (!owner.room_for_notices(exchange)) return owner.count_dropped_notice();
+        owner.notify(
+            method::message, [&](std::string& out) { owner.codec().write_log_params(out, message, owner.spoken()); },
+            send_hint{exchange});
     });
 }
 
@@ -9529,7 +9849,8 @@ COMCP_DECL task<json_result> context::request(std::string_view capability, std::
     task<json_result> operation;
     if (const auto owner = environment_->owner.lock()) {
         const call_timeouts times{environment_->server_request, environment_->server_request};
-        operation = detail::request_raw(owner, std::string(what), std::move(params), times, environment_->keep_source);
+        operation = detail::request_raw(owner, std::string(what), std::move(params), times, environment_->keep_source,
+                                        request_->route().exchange);
     } else {
         throw error(fail(errc::closed, "the session has ended"));
     }
@@ -9742,7 +10063,10 @@ COMCP_DECL void server_core::listen_to_changes()
 COMCP_DECL void server_core::add(const std::shared_ptr<session>& started)
 {
     const std::lock_guard lock(mutex_);
-    std::erase_if(sessions_, [](const live_session& each) { return each.owner.expired(); });
+    if (sessions_.size() >= sweep_at_) { // rarely, so that a session costs the same however many there are
+        std::erase_if(sessions_, [](const live_session& each) { return each.owner.expired(); });
+        sweep_at_ = 2 * sessions_.size() + 16;
+    }
     sessions_.push_back({started->home(), started});
 }
 
@@ -10090,6 +10414,7 @@ COMCP_DECL void session::on_answer(const rpc::message& message)
         }
         return;
     }
+    const exchange_id exchange = exchange_of(*call);
     if (message.type == rpc::message::kind::error) {
         call->end(refusal(*message.error));
     } else if (auto bad = call->read_result(message)) {
@@ -10098,6 +10423,7 @@ COMCP_DECL void session::on_answer(const rpc::message& message)
     } else {
         call->end();
     }
+    if (!role_->serves()) wire_->complete(exchange);
     offer_room();
 }
 
@@ -10124,7 +10450,7 @@ COMCP_DECL void session::on_error_without_id(const rpc::message& message)
 COMCP_DECL void session::send_request(pending_call& call)
 {
     call.id_ = ++last_id_;
-    std::string& out = begin_message({});
+    std::string& out = begin_message({exchange_of(call), send_hint::kind::request});
     out += R"({"jsonrpc":"2.0","id":)";
     write_integer(out, call.id_);
     out += R"(,"method":")";
@@ -10140,8 +10466,17 @@ COMCP_DECL void session::send_request(pending_call& call)
 COMCP_DECL void session::tell_cancelled(const pending_call& call, std::string_view reason)
 {
     if (call.method_ == method::initialize) return;
-    notify(method::cancelled,
-           [&](std::string& out) { codec().write_cancelled_params(out, rpc::id(call.id_), reason, revision_); });
+    const exchange_id about = role_->serves() ? call.related_ : pipe_exchange;
+    notify(
+        method::cancelled,
+        [&](std::string& out) { codec().write_cancelled_params(out, rpc::id(call.id_), reason, revision_); },
+        send_hint{about});
+}
+
+COMCP_DECL void session::give_up(const pending_call& call, std::string_view reason)
+{
+    tell_cancelled(call, reason);
+    if (!role_->serves()) wire_->abandon(exchange_of(call));
 }
 
 COMCP_DECL void session::cancel(pending_call& call)
@@ -10151,7 +10486,7 @@ COMCP_DECL void session::cancel(pending_call& call)
     call.idle_.clear();
     call.failed_ = fail(errc::cancelled, "the call was cancelled");
     call.failed_->fate = outcome::unknown;
-    tell_cancelled(call, "cancelled by the caller");
+    give_up(call, "cancelled by the caller");
     if (!waiting_for_room_.empty()) asio::post(executor_, [self = shared_from_this()] { self->offer_room(); });
 }
 
@@ -10160,7 +10495,7 @@ COMCP_DECL void session::on_deadline(pending_call& call)
     fault why = fail(errc::timed_out, "no answer within the time limit");
     if (call.table_) {
         why.fate = outcome::unknown;
-        tell_cancelled(call, "timed out");
+        give_up(call, "timed out");
     } else {
         why.text = "not sent within the time limit: the output of the session is full";
     }
@@ -10192,6 +10527,7 @@ COMCP_DECL void session::speak(revision negotiated)
 {
     revision_ = negotiated;
     negotiated_ = true;
+    wire_->negotiated(to_string(negotiated));
 }
 
 COMCP_DECL task<void> session::start(std::shared_ptr<session> self)
@@ -10418,7 +10754,7 @@ COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& rou
                                       std::string_view message, std::string_view data)
 {
     if (state_ == state::ended) return;
-    std::string& out = begin_answer(route);
+    std::string& out = begin_answer(route, codec().http_status(code, revision_));
     if (id || !negotiated_ || codec().null_error_id(revision_)) rpc::write_error(out, id, code, message, data);
     else rpc::write_error_without_id(out, code, message, data);
     end_answer(out, route);
@@ -10493,10 +10829,38 @@ COMCP_DECL void session::on_event(transport_event& event)
     switch (event.what) {
     case transport_event::kind::message: on_text(event.text, event.exchange); break;
     case transport_event::kind::oversized: on_oversized(event.skipped, event.exchange); break;
-    case transport_event::kind::exchange_failed: break; // arrives with the transports that have exchanges
-    case transport_event::kind::exchange_closed: break;
+    case transport_event::kind::exchange_failed: on_exchange_failed(event); break;
+    case transport_event::kind::exchange_closed: on_exchange_closed(event.exchange); break;
     case transport_event::kind::closed: on_closed(std::move(event.why)); break;
     }
+}
+
+COMCP_DECL pending_call* session::caller_on(exchange_id exchange) const
+{
+    return role_->serves() || exchange == pipe_exchange ? nullptr : calls_.find(static_cast<std::int64_t>(exchange));
+}
+
+COMCP_DECL void session::on_exchange_failed(transport_event& event)
+{
+    if (pending_call* call = caller_on(event.exchange)) {
+        call->end(std::move(event.why));
+        return offer_room();
+    }
+    note_bad(event.why.text, ""); // a notification or an answer of ours was refused
+}
+
+COMCP_DECL void session::on_exchange_closed(exchange_id exchange)
+{
+    // Handshake era, transports: a peer that leaves an exchange does not cancel its request (E-32).
+    if (role_->serves()) return;
+    pending_call* call = caller_on(exchange);
+    if (!call) return wire_->complete(exchange);
+    if (wire_->resume(exchange)) return;
+    fault why = fail(errc::peer_gone, "the server ended the response without an answer");
+    why.fate = outcome::unknown;
+    wire_->abandon(exchange);
+    call->end(std::move(why));
+    offer_room();
 }
 
 COMCP_DECL void session::on_text(std::string_view text, exchange_id exchange)
@@ -10542,16 +10906,27 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
     const rpc::message& message = read.msg;
     switch (message.type) {
     case rpc::message::kind::request:
-        if (inbound_.find(route.exchange, message.id)) // A-3
+        if (inbound_.find(message.id)) // A-3
             answer_error(&message.id, route, rpc_code::invalid_request, "the id of this request is in use");
         else if (message.bad_params && knows(message.method)) // an unknown method is that first (A-31)
             answer_error(&message.id, route, rpc_code::invalid_params, "params must be an object");
         else role_->on_request(message, route);
         break;
-    case rpc::message::kind::notification: on_notification(message); break;
+    case rpc::message::kind::notification:
+        on_notification(message);
+        no_answer_due(route);
+        break;
     case rpc::message::kind::result:
-    case rpc::message::kind::error: on_answer(message); break;
+    case rpc::message::kind::error:
+        on_answer(message);
+        no_answer_due(route);
+        break;
     }
+}
+
+COMCP_DECL void session::no_answer_due(const answer_route& route)
+{
+    if (role_->serves() && !route.batch) wire_->complete(route.exchange);
 }
 
 COMCP_DECL bool session::knows(std::string_view method) const
@@ -10584,6 +10959,7 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
         call->end(std::move(why));
         offer_room();
         if (role_->serves() && route.batch) batch_part_done(route); // it was counted as one to be answered
+        else no_answer_due(route);
     }
 }
 
@@ -10628,11 +11004,12 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
 {
     const auto wanted = id_param(message, "requestId");
     if (!wanted) return;
-    inbound* const found = inbound_.find(pipe_exchange, *wanted);
+    inbound* const found = inbound_.find(*wanted);
     if (!found) return;
     ++statistics_.cancelled_by_peer;
     const std::shared_ptr<inbound> request = release(*found);
     if (request->route_.batch) batch_part_done(request->route_);
+    else wire_->abandon(request->route_.exchange);
     request->emit(request);
 }
 
@@ -10668,9 +11045,9 @@ COMCP_DECL void session::end_message(std::string& out)
     }
 }
 
-COMCP_DECL std::string& session::begin_answer(const answer_route& route)
+COMCP_DECL std::string& session::begin_answer(const answer_route& route, int status)
 {
-    if (!route.batch) return begin_message({route.exchange, true});
+    if (!route.batch) return begin_message({route.exchange, send_hint::kind::answer, status});
     std::string& out = route.batch->text;
     out += out.empty() ? '[' : ',';
     return out;
@@ -10686,8 +11063,9 @@ COMCP_DECL void session::end_answer(std::string& out, const answer_route& route)
 COMCP_DECL void session::batch_part_done(const answer_route& route)
 {
     batch_answers& batch = *route.batch;
-    if (--batch.missing != 0 || batch.text.empty() || state_ == state::ended) return;
-    std::string& out = begin_message({batch.exchange, true});
+    if (--batch.missing != 0 || state_ == state::ended) return;
+    if (batch.text.empty()) return wire_->complete(batch.exchange); // notifications only, or all was cancelled
+    std::string& out = begin_message({batch.exchange, send_hint::kind::answer});
     out += batch.text;
     out += ']';
     answer_bytes_ += batch.text.size();

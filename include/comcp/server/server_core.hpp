@@ -76,6 +76,7 @@ private:
 
     std::mutex mutex_;
     std::vector<live_session> sessions_;
+    std::size_t sweep_at_ = 16;
 };
 
 /// Serves one client; see basic_server::serve.

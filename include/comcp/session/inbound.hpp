@@ -92,29 +92,29 @@ private:
     inbound* next_ = nullptr;
 };
 
-/// The requests in flight by exchange and id, chained through themselves: nothing is allocated or copied for it. The
-/// chains are bounded by the limit of requests in flight.
+/// The requests in flight by id, chained through themselves: nothing is allocated or copied for it. The chains are
+/// bounded by the limit of requests in flight. An id is unique in its session, on whatever exchange it came.
 class inbound_table
 {
 public:
     void add(std::shared_ptr<inbound> request)
     {
-        inbound*& chain = chain_of(request->route_.exchange, request->id_);
+        inbound*& chain = chain_of(request->id_);
         request->next_ = chain;
         chain = request.get();
         chain->self_ = std::move(request);
     }
 
-    inbound* find(exchange_id exchange, const rpc::id& id) const
+    inbound* find(const rpc::id& id) const
     {
-        inbound* found = const_cast<inbound_table*>(this)->chain_of(exchange, id);
-        while (found && !(found->route_.exchange == exchange && found->id_ == id)) found = found->next_;
+        inbound* found = const_cast<inbound_table*>(this)->chain_of(id);
+        while (found && !(found->id_ == id)) found = found->next_;
         return found;
     }
 
     std::shared_ptr<inbound> remove(inbound& request)
     {
-        inbound** link = &chain_of(request.route_.exchange, request.id_);
+        inbound** link = &chain_of(request.id_);
         while (*link != &request) link = &(*link)->next_;
         *link = request.next_;
         return std::move(request.self_);
@@ -128,10 +128,7 @@ public:
     }
 
 private:
-    inbound*& chain_of(exchange_id exchange, const rpc::id& id)
-    {
-        return chains_[(id.hash() ^ static_cast<std::size_t>(exchange)) % chains_.size()];
-    }
+    inbound*& chain_of(const rpc::id& id) { return chains_[id.hash() % chains_.size()]; }
 
     std::array<inbound*, 128> chains_{};
 };

@@ -9,6 +9,7 @@
 #include <comcp/result.hpp>
 #include <comcp/rpc/message.hpp>
 #include <comcp/session/deadlines.hpp>
+#include <comcp/transport/concept.hpp>
 
 #include <array>
 #include <cstddef>
@@ -53,6 +54,8 @@ public:
 
     std::string_view method() const { return method_; }
     std::int64_t id() const { return id_; }
+    /// A server's request belongs to the exchange of the request that it serves (B-18).
+    void relates_to(exchange_id exchange) { related_ = exchange; }
 
 protected:
     /// Appends the params object. The call's id also serves as its progress token.
@@ -84,6 +87,7 @@ private:
     waiter done_;
     std::string_view method_;
     std::int64_t id_ = 0;
+    exchange_id related_ = pipe_exchange;
     session* session_ = nullptr;
     call_table* table_ = nullptr;
     pending_call* next_ = nullptr;

@@ -46,9 +46,10 @@ private:
 
 /// Sends a request of any method. `params` is the text of an object, or empty.
 inline task<json_result> request_raw(std::shared_ptr<session> self, std::string method, std::string params,
-                                     call_timeouts times, bool keep_source)
+                                     call_timeouts times, bool keep_source, exchange_id related = pipe_exchange)
 {
     raw_call call(*self, method, params, keep_source);
+    call.relates_to(related);
     co_await session::perform(self, call, times);
     co_return call.take();
 }

@@ -149,7 +149,7 @@ public:
     void notify(std::string_view method);
 
     /// Whether notices that may be dropped (progress, log) still have room beside the answers.
-    bool room_for_notices() const { return wire_->queued() < limits_.stream_buffer / 2; }
+    bool room_for_notices(exchange_id on) const { return wire_->queued_on(on) < limits_.stream_buffer / 2; }
     void count_dropped_notice();
 
     // ---- answers to the peer's requests ----------------------------------------------------------------------------
@@ -205,9 +205,9 @@ public:
     {
         if (!request.session_ || !request.token) return;
         if (request.last_progress && !(value > *request.last_progress)) return;
-        if (!room_for_notices()) return count_dropped_notice();
+        if (!room_for_notices(request.route_.exchange)) return count_dropped_notice();
         request.last_progress = value;
-        notify(method::progress, std::move(write_params), send_hint{request.route_.exchange, false});
+        notify(method::progress, std::move(write_params), send_hint{request.route_.exchange});
     }
 
 private:
@@ -313,6 +313,12 @@ private:
 
     void on_event(transport_event& event);
 
+    /// What we sent on an exchange failed, or the peer closed the exchange.
+    void on_exchange_failed(transport_event& event);
+    void on_exchange_closed(exchange_id exchange);
+    /// The request of ours that opened the exchange, while it waits.
+    pending_call* caller_on(exchange_id exchange) const;
+
     /// Every inbound message passes here.
     void on_text(std::string_view text, exchange_id exchange);
 
@@ -321,6 +327,9 @@ private:
     bool wants_answer(const rpc::parsed& element) const;
 
     void on_parsed(const rpc::parsed& read, std::string_view text, const answer_route& route);
+
+    /// The message was neither a request nor what an error answers.
+    void no_answer_due(const answer_route& route);
 
     /// Whether the peer's role may ask for it in this revision.
     bool knows(std::string_view method) const;
@@ -360,7 +369,7 @@ private:
     /// Every outbound message passes here.
     void end_message(std::string& out);
 
-    std::string& begin_answer(const answer_route& route);
+    std::string& begin_answer(const answer_route& route, int status = 200);
 
     void end_answer(std::string& out, const answer_route& route);
 
@@ -368,7 +377,14 @@ private:
 
     void send_request(pending_call& call);
 
+    /// A client's request opens an exchange of its own, numbered like the request; a server's goes on one that is.
+    exchange_id exchange_of(const pending_call& call) const
+    {
+        return role_->serves() ? call.related_ : static_cast<exchange_id>(call.id_);
+    }
+
     void tell_cancelled(const pending_call& call, std::string_view reason);
+    void give_up(const pending_call& call, std::string_view reason);
 
     /// Runs inside a cancellation: nothing here waits or resumes anybody.
     void cancel(pending_call& call);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The contract between a session and what carries its messages. A transport moves whole JSON-RPC messages and knows
-// nothing of requests, roles or revisions; it never decides what a closed stream means.
+// The contract between a session and what carries its messages. A transport moves whole JSON-RPC messages and looks
+// into none: what is a request, what a revision allows, and what a closed stream means is decided by the session.
 //
 // An *exchange* is what an answer belongs to: the whole pipe on stdio (always `pipe_exchange`), one POST, GET stream or
 // listen on HTTP. A server answers by exchange, a client correlates by id inside one.
@@ -40,13 +40,13 @@ struct transport_event
     enum class kind {
         message,         ///< `text` is one whole message
         oversized,       ///< a message beyond the limit was skipped; `skipped` says what could be learnt of it
-        exchange_failed, ///< the exchange ended without an answer; `why` says how, with its outcome
-        exchange_closed, ///< the peer left the exchange
+        exchange_failed, ///< what we sent on it did not get through, or was refused; `why` says how, with its outcome
+        exchange_closed, ///< the peer ended the exchange; a client then says `resume`, `complete` or `abandon`
         closed,          ///< nothing will come any more; an empty `why` is an orderly end of input
     };
 
     kind what = kind::message;
-    exchange_id exchange = pipe_exchange;
+    exchange_id exchange = pipe_exchange; ///< a client's request: the number that the session chose
     std::string_view text;
     const message_facts* facts = nullptr;
     rpc::oversize_facts skipped;
@@ -56,11 +56,20 @@ struct transport_event
 /// All events that were complete in what was read at once.
 using transport_batch = std::vector<transport_event>;
 
-/// Where an outgoing message belongs.
+/// What an outgoing message is and where it belongs.
 struct send_hint
 {
-    exchange_id exchange = pipe_exchange; ///< the exchange answered, or the one a request or notice relates to
-    bool last = false;                    ///< this message completes the exchange
+    enum class kind : std::uint8_t {
+        notification,
+        request,
+        answer, ///< completes the exchange
+    };
+
+    /// The exchange that is answered, or the one that a server's request or notification relates to. A request of a
+    /// client opens one: the session chooses its number, never that of the pipe.
+    exchange_id exchange = pipe_exchange;
+    kind what = kind::notification;
+    int status = 200; ///< of an answer, where the transport has such a thing (HTTP)
 };
 
 /// Erased per session: one virtual call per batch is nothing beside a write.
@@ -101,6 +110,19 @@ public:
 
     /// Gives one exchange up: nothing more is sent or reported for it.
     virtual void abandon(exchange_id exchange) = 0;
+    /// Nothing more is owed on an exchange: at a server, what came needs no answer; at a client, the answer is there.
+    virtual void complete(exchange_id) {}
+    /// An exchange of ours was closed by the peer while its request is unanswered: goes on with it elsewhere if that
+    /// is possible. False: it is lost.
+    virtual bool resume(exchange_id) { return false; }
+
+    /// Bytes accepted and not yet written of one exchange; what may be dropped asks this.
+    virtual std::size_t queued_on(exchange_id) const { return queued(); }
+
+    /// The revision that is spoken from now on: HTTP repeats it in every request (E-42).
+    virtual void negotiated(std::string_view) {}
+    /// A client that is ready hears from now on what its server says outside of exchanges.
+    virtual void listen() {}
 
     /// Orderly end: no further message, what is queued is written, then the stream ends (and a child is waited for).
     /// *Cancellation*: any; the transport can then only be closed.

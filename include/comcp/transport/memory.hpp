@@ -35,6 +35,26 @@ struct sent_message
     send_hint hint;
 };
 
+} // namespace detail
+
+/// What a session decided about an exchange, in order.
+struct exchange_verdict
+{
+    enum class kind {
+        completed,
+        abandoned,
+        resumed, ///< asked whether it can be; the script says yes with `memory_peer::resumable`
+    };
+
+    exchange_id exchange = pipe_exchange;
+    kind what = kind::completed;
+
+    friend bool operator==(const exchange_verdict&, const exchange_verdict&) = default;
+};
+
+namespace detail
+{
+
 /// What both sides of one memory transport see. Thread rule: its executor. It may outlive the execution context.
 struct memory_end final : private parked
 {
@@ -70,9 +90,14 @@ struct memory_end final : private parked
     waiter arrived;
     std::weak_ptr<memory_end> self;
     std::deque<stored_event> inbox;  // for the session
+    send_hint taken;                 // of the last message that the script took
     std::deque<sent_message> outbox; // written by it and seen by the script
     std::weak_ptr<memory_end> other; // or handed to the other session
     transport* writer = nullptr;     // while it lives
+    std::vector<exchange_verdict> verdicts;
+    std::string negotiated;
+    bool listening = false;
+    bool resumable = false;
     bool peer_reads = true;
     bool closed = false;
     bool finished = false;
@@ -165,7 +190,15 @@ public:
         drained_ = call;
         drained_argument_ = argument;
     }
-    void abandon(exchange_id) override {}
+    void abandon(exchange_id exchange) override { judge(exchange, exchange_verdict::kind::abandoned); }
+    void complete(exchange_id exchange) override { judge(exchange, exchange_verdict::kind::completed); }
+    bool resume(exchange_id exchange) override
+    {
+        judge(exchange, exchange_verdict::kind::resumed);
+        return end_->resumable;
+    }
+    void negotiated(std::string_view version) override { end_->negotiated = version; }
+    void listen() override { end_->listening = true; }
 
     task<void> finish() override
     {
@@ -188,6 +221,12 @@ public:
     }
 
 private:
+    // Kept for a script; nobody asks in a pipe between two sessions.
+    void judge(exchange_id exchange, exchange_verdict::kind what)
+    {
+        if (end_->other.expired()) end_->verdicts.push_back({exchange, what});
+    }
+
     void hang_up()
     {
         const auto other = end_->other.lock();
@@ -269,9 +308,18 @@ public:
     {
         if (end_->outbox.empty()) return {};
         std::string text = std::move(end_->outbox.front().text);
+        end_->taken = end_->outbox.front().hint;
         end_->outbox.pop_front();
         return text;
     }
+    /// Where the last message that was taken belongs.
+    const send_hint& hint() const { return end_->taken; }
+    /// What the session decided about exchanges since this was asked last.
+    std::vector<exchange_verdict> verdicts() { return std::exchange(end_->verdicts, {}); }
+    /// Whether an exchange that was closed without an answer can be resumed.
+    void resumable(bool value) { end_->resumable = value; }
+    const std::string& negotiated() const { return end_->negotiated; }
+    bool listening() const { return end_->listening; }
     /// A peer that does not read leaves the session's output queued; one that reads again takes all of it.
     void reads(bool value)
     {

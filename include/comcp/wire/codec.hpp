@@ -56,6 +56,8 @@ public:
     virtual bool receives_batches(revision at) const noexcept = 0;
     /// Whether a peer that closes an exchange (an HTTP response stream) thereby cancels its request.
     virtual bool close_cancels(revision at) const noexcept = 0;
+    /// The HTTP status that an error answer has (E-16).
+    virtual int http_status(std::int64_t code, revision at) const noexcept = 0;
     /// Whether an error that answers an unreadable request has `"id":null`; else it has no id.
     virtual bool null_error_id(revision at) const noexcept = 0;
 

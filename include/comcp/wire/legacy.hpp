@@ -188,6 +188,11 @@ public:
     // 2025-03-26 to 2025-11-25, transports: a disconnect must not be taken for a cancellation.
     bool close_cancels(revision) const noexcept override { return false; }
     // 2025-11-25 made the id of an error optional; before, JSON-RPC's null is what there is.
+    // What was no message at all is a bad HTTP request; the errors of well-formed requests are answers like any other.
+    int http_status(std::int64_t code, revision) const noexcept override
+    {
+        return code == rpc_code::parse_error || code == rpc_code::invalid_request ? 400 : 200;
+    }
     bool null_error_id(revision at) const noexcept override { return at <= revision::r2025_06_18; }
 
     void write_call_params(std::string& out, std::string_view name, std::string_view arguments,

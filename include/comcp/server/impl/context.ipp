@@ -40,10 +40,11 @@ COMCP_DECL void context::log_value(log_level level, json::value data, std::strin
     message.level = level;
     message.logger = std::move(logger);
     message.data = std::move(data);
-    on_session([message = std::move(message)](detail::session& owner) {
-        if (!owner.room_for_notices()) return owner.count_dropped_notice();
-        owner.notify(method::message,
-                     [&](std::string& out) { owner.codec().write_log_params(out, message, owner.spoken()); });
+    on_session([message = std::move(message), exchange = request_->route().exchange](detail::session& owner) {
+        if (!owner.room_for_notices(exchange)) return owner.count_dropped_notice();
+        owner.notify(
+            method::message, [&](std::string& out) { owner.codec().write_log_params(out, message, owner.spoken()); },
+            send_hint{exchange});
     });
 }
 
@@ -83,7 +84,8 @@ COMCP_DECL task<json_result> context::request(std::string_view capability, std::
     task<json_result> operation;
     if (const auto owner = environment_->owner.lock()) {
         const call_timeouts times{environment_->server_request, environment_->server_request};
-        operation = detail::request_raw(owner, std::string(what), std::move(params), times, environment_->keep_source);
+        operation = detail::request_raw(owner, std::string(what), std::move(params), times, environment_->keep_source,
+                                        request_->route().exchange);
     } else {
         throw error(fail(errc::closed, "the session has ended"));
     }

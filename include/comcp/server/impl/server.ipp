@@ -32,7 +32,10 @@ COMCP_DECL void server_core::listen_to_changes()
 COMCP_DECL void server_core::add(const std::shared_ptr<session>& started)
 {
     const std::lock_guard lock(mutex_);
-    std::erase_if(sessions_, [](const live_session& each) { return each.owner.expired(); });
+    if (sessions_.size() >= sweep_at_) { // rarely, so that a session costs the same however many there are
+        std::erase_if(sessions_, [](const live_session& each) { return each.owner.expired(); });
+        sweep_at_ = 2 * sessions_.size() + 16;
+    }
     sessions_.push_back({started->home(), started});
 }
 

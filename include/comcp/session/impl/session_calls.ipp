@@ -84,6 +84,7 @@ COMCP_DECL void session::on_answer(const rpc::message& message)
         }
         return;
     }
+    const exchange_id exchange = exchange_of(*call);
     if (message.type == rpc::message::kind::error) {
         call->end(refusal(*message.error));
     } else if (auto bad = call->read_result(message)) {
@@ -92,6 +93,7 @@ COMCP_DECL void session::on_answer(const rpc::message& message)
     } else {
         call->end();
     }
+    if (!role_->serves()) wire_->complete(exchange);
     offer_room();
 }
 
@@ -118,7 +120,7 @@ COMCP_DECL void session::on_error_without_id(const rpc::message& message)
 COMCP_DECL void session::send_request(pending_call& call)
 {
     call.id_ = ++last_id_;
-    std::string& out = begin_message({});
+    std::string& out = begin_message({exchange_of(call), send_hint::kind::request});
     out += R"({"jsonrpc":"2.0","id":)";
     write_integer(out, call.id_);
     out += R"(,"method":")";
@@ -134,8 +136,17 @@ COMCP_DECL void session::send_request(pending_call& call)
 COMCP_DECL void session::tell_cancelled(const pending_call& call, std::string_view reason)
 {
     if (call.method_ == method::initialize) return;
-    notify(method::cancelled,
-           [&](std::string& out) { codec().write_cancelled_params(out, rpc::id(call.id_), reason, revision_); });
+    const exchange_id about = role_->serves() ? call.related_ : pipe_exchange;
+    notify(
+        method::cancelled,
+        [&](std::string& out) { codec().write_cancelled_params(out, rpc::id(call.id_), reason, revision_); },
+        send_hint{about});
+}
+
+COMCP_DECL void session::give_up(const pending_call& call, std::string_view reason)
+{
+    tell_cancelled(call, reason);
+    if (!role_->serves()) wire_->abandon(exchange_of(call));
 }
 
 COMCP_DECL void session::cancel(pending_call& call)
@@ -145,7 +156,7 @@ COMCP_DECL void session::cancel(pending_call& call)
     call.idle_.clear();
     call.failed_ = fail(errc::cancelled, "the call was cancelled");
     call.failed_->fate = outcome::unknown;
-    tell_cancelled(call, "cancelled by the caller");
+    give_up(call, "cancelled by the caller");
     if (!waiting_for_room_.empty()) asio::post(executor_, [self = shared_from_this()] { self->offer_room(); });
 }
 
@@ -154,7 +165,7 @@ COMCP_DECL void session::on_deadline(pending_call& call)
     fault why = fail(errc::timed_out, "no answer within the time limit");
     if (call.table_) {
         why.fate = outcome::unknown;
-        tell_cancelled(call, "timed out");
+        give_up(call, "timed out");
     } else {
         why.text = "not sent within the time limit: the output of the session is full";
     }

@@ -12,6 +12,7 @@ COMCP_DECL void session::speak(revision negotiated)
 {
     revision_ = negotiated;
     negotiated_ = true;
+    wire_->negotiated(to_string(negotiated));
 }
 
 COMCP_DECL task<void> session::start(std::shared_ptr<session> self)

@@ -20,7 +20,7 @@ COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& rou
                                       std::string_view message, std::string_view data)
 {
     if (state_ == state::ended) return;
-    std::string& out = begin_answer(route);
+    std::string& out = begin_answer(route, codec().http_status(code, revision_));
     if (id || !negotiated_ || codec().null_error_id(revision_)) rpc::write_error(out, id, code, message, data);
     else rpc::write_error_without_id(out, code, message, data);
     end_answer(out, route);
@@ -95,10 +95,38 @@ COMCP_DECL void session::on_event(transport_event& event)
     switch (event.what) {
     case transport_event::kind::message: on_text(event.text, event.exchange); break;
     case transport_event::kind::oversized: on_oversized(event.skipped, event.exchange); break;
-    case transport_event::kind::exchange_failed: break; // arrives with the transports that have exchanges
-    case transport_event::kind::exchange_closed: break;
+    case transport_event::kind::exchange_failed: on_exchange_failed(event); break;
+    case transport_event::kind::exchange_closed: on_exchange_closed(event.exchange); break;
     case transport_event::kind::closed: on_closed(std::move(event.why)); break;
     }
+}
+
+COMCP_DECL pending_call* session::caller_on(exchange_id exchange) const
+{
+    return role_->serves() || exchange == pipe_exchange ? nullptr : calls_.find(static_cast<std::int64_t>(exchange));
+}
+
+COMCP_DECL void session::on_exchange_failed(transport_event& event)
+{
+    if (pending_call* call = caller_on(event.exchange)) {
+        call->end(std::move(event.why));
+        return offer_room();
+    }
+    note_bad(event.why.text, ""); // a notification or an answer of ours was refused
+}
+
+COMCP_DECL void session::on_exchange_closed(exchange_id exchange)
+{
+    // Handshake era, transports: a peer that leaves an exchange does not cancel its request (E-32).
+    if (role_->serves()) return;
+    pending_call* call = caller_on(exchange);
+    if (!call) return wire_->complete(exchange);
+    if (wire_->resume(exchange)) return;
+    fault why = fail(errc::peer_gone, "the server ended the response without an answer");
+    why.fate = outcome::unknown;
+    wire_->abandon(exchange);
+    call->end(std::move(why));
+    offer_room();
 }
 
 COMCP_DECL void session::on_text(std::string_view text, exchange_id exchange)
@@ -144,16 +172,27 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
     const rpc::message& message = read.msg;
     switch (message.type) {
     case rpc::message::kind::request:
-        if (inbound_.find(route.exchange, message.id)) // A-3
+        if (inbound_.find(message.id)) // A-3
             answer_error(&message.id, route, rpc_code::invalid_request, "the id of this request is in use");
         else if (message.bad_params && knows(message.method)) // an unknown method is that first (A-31)
             answer_error(&message.id, route, rpc_code::invalid_params, "params must be an object");
         else role_->on_request(message, route);
         break;
-    case rpc::message::kind::notification: on_notification(message); break;
+    case rpc::message::kind::notification:
+        on_notification(message);
+        no_answer_due(route);
+        break;
     case rpc::message::kind::result:
-    case rpc::message::kind::error: on_answer(message); break;
+    case rpc::message::kind::error:
+        on_answer(message);
+        no_answer_due(route);
+        break;
     }
+}
+
+COMCP_DECL void session::no_answer_due(const answer_route& route)
+{
+    if (role_->serves() && !route.batch) wire_->complete(route.exchange);
 }
 
 COMCP_DECL bool session::knows(std::string_view method) const
@@ -186,6 +225,7 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
         call->end(std::move(why));
         offer_room();
         if (role_->serves() && route.batch) batch_part_done(route); // it was counted as one to be answered
+        else no_answer_due(route);
     }
 }
 
@@ -230,11 +270,12 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
 {
     const auto wanted = id_param(message, "requestId");
     if (!wanted) return;
-    inbound* const found = inbound_.find(pipe_exchange, *wanted);
+    inbound* const found = inbound_.find(*wanted);
     if (!found) return;
     ++statistics_.cancelled_by_peer;
     const std::shared_ptr<inbound> request = release(*found);
     if (request->route_.batch) batch_part_done(request->route_);
+    else wire_->abandon(request->route_.exchange);
     request->emit(request);
 }
 
@@ -270,9 +311,9 @@ COMCP_DECL void session::end_message(std::string& out)
     }
 }
 
-COMCP_DECL std::string& session::begin_answer(const answer_route& route)
+COMCP_DECL std::string& session::begin_answer(const answer_route& route, int status)
 {
-    if (!route.batch) return begin_message({route.exchange, true});
+    if (!route.batch) return begin_message({route.exchange, send_hint::kind::answer, status});
     std::string& out = route.batch->text;
     out += out.empty() ? '[' : ',';
     return out;
@@ -288,8 +329,9 @@ COMCP_DECL void session::end_answer(std::string& out, const answer_route& route)
 COMCP_DECL void session::batch_part_done(const answer_route& route)
 {
     batch_answers& batch = *route.batch;
-    if (--batch.missing != 0 || batch.text.empty() || state_ == state::ended) return;
-    std::string& out = begin_message({batch.exchange, true});
+    if (--batch.missing != 0 || state_ == state::ended) return;
+    if (batch.text.empty()) return wire_->complete(batch.exchange); // notifications only, or all was cancelled
+    std::string& out = begin_message({batch.exchange, send_hint::kind::answer});
     out += batch.text;
     out += ']';
     answer_bytes_ += batch.text.size();
