@@ -32,10 +32,11 @@ OUT_OF_REACH = [("stdio.hpp", "http/"), ("json/", "rpc/"), ("protocol/", "wire/"
 # Values and bytes in, values out: no Asio, directly or through another header.
 PURE = (
     "json/ rpc/ protocol/ wire/ transport/framing.hpp"
-    " http/body.hpp http/chunked.hpp http/date.hpp http/fields.hpp http/grammar.hpp http/host.hpp http/limits.hpp"
-    " http/line.hpp http/media.hpp http/message.hpp http/parser.hpp http/print.hpp http/request_parser.hpp"
-    " http/response_parser.hpp http/sse.hpp http/status.hpp http/url.hpp"
-    " config.hpp version.hpp result.hpp limits.hpp policy.hpp policy/"
+    " http/body.hpp http/chunked.hpp http/date.hpp http/event_store.hpp http/fields.hpp http/grammar.hpp"
+    " http/guard.hpp http/host.hpp http/limits.hpp http/line.hpp http/media.hpp http/message.hpp http/parser.hpp"
+    " http/print.hpp http/reply_rules.hpp http/request_parser.hpp http/response_parser.hpp http/retry_after.hpp"
+    " http/sse.hpp http/status.hpp http/url.hpp"
+    " config.hpp version.hpp result.hpp limits.hpp policy.hpp policy/ detail/random.hpp"
 ).split()
 
 # Only these may include OpenSSL.

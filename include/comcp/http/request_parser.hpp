@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+//
+// Reads HTTP/1.1 requests, one after another, from chunks of bytes: a strict subset of RFC 9112, in which no two
+// programs can understand a message in two ways. No I/O and no clock; what a request means is decided elsewhere.
+#pragma once
+
+#include <comcp/config.hpp>
+#include <comcp/http/body.hpp>
+#include <comcp/http/fields.hpp>
+#include <comcp/http/grammar.hpp>
+#include <comcp/http/limits.hpp>
+#include <comcp/http/line.hpp>
+#include <comcp/http/message.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// A push parser: bytes in, events out, wherever the bytes are cut. It keeps the head that it reads; an idle one holds
+/// at most 5 KiB.
+class request_parser
+{
+public:
+    explicit request_parser(const http_limits& limits = {})
+        : line_most_(limits.line),
+          head_lines_(limits),
+          body_(limits)
+    {}
+
+    /// Reads on. See `parse_step` for how to go on.
+    parse_step step(std::string_view input)
+    {
+        if (state_ == state::failed) return {parse_step::kind::failed, 0, {}};
+        if (state_ == state::body) {
+            const parse_step step = body_.step(input, error_);
+            if (step.what == parse_step::kind::failed) state_ = state::failed;
+            return step;
+        }
+        started_ = started_ || !input.empty();
+        std::string_view rest = input;
+        const parse_step::kind what = read_head(rest);
+        return {what, input.size() - rest.size(), {}};
+    }
+
+    /// Complete and valid once `step` has said `head`, until `reset()` or `take_head()`.
+    const request_head& head() const noexcept { return head_; }
+    request_head take_head() { return std::exchange(head_, {}); }
+
+    /// The limit of this message's body in bytes; set it when `step` has said `head`, else it is that of a message,
+    /// 16 MiB. A declared length over it fails at the next step, a chunked body at the chunk that passes it: 413.
+    void body_limit(std::uint64_t bytes) noexcept { body_.limit(bytes); }
+
+    const parse_error& error() const noexcept { return error_; }
+
+    /// Whether a byte of this message has come: a connection that ends or idles before is no failure.
+    bool started() const noexcept { return started_; }
+
+    /// Ready for the next message on the connection, after `done`.
+    void reset()
+    {
+        state_ = state::start_line;
+        started_ = false;
+        error_ = {};
+        lines_.clear();
+        head_lines_.clear();
+        fields kept = take_head().fields; // the other members give their memory back
+        kept.clear(2 * detail::keep_at_most);
+        head_.fields = std::move(kept);
+        body_.begin(framing::none());
+    }
+
+private:
+    enum class state : std::uint8_t {
+        start_line,
+        fields,
+        body,
+        failed,
+    };
+    using kind = parse_step::kind;
+
+    kind read_head(std::string_view& input)
+    {
+        if (state_ == state::start_line) {
+            std::string_view line;
+            switch (lines_.take(input, line_most_, line)) {
+            case detail::crlf_lines::got::more: return kind::need_more;
+            case detail::crlf_lines::got::too_long: return fail_with({414, "the request line is over the limit"});
+            case detail::crlf_lines::got::bad_end: return fail_with({400, "a line ends without CR"});
+            case detail::crlf_lines::got::line: break;
+            }
+            if (const parse_error wrong = read_request_line(line)) return fail_with(wrong);
+            state_ = state::fields;
+        }
+        for (field item;;) {
+            switch (head_lines_.take(lines_, input, item, error_)) {
+            case detail::field_lines::got::field: head_.fields.add(item.name, item.value); break;
+            case detail::field_lines::got::more: return kind::need_more;
+            case detail::field_lines::got::failed: return fail_with(error_);
+            case detail::field_lines::got::end:
+                lines_.clear();
+                if (const parse_error wrong = judge()) return fail_with(wrong);
+                state_ = state::body;
+                body_.begin(head_.body);
+                return kind::head;
+            }
+        }
+    }
+
+    parse_error read_request_line(std::string_view line)
+    {
+        constexpr parse_error bad{400, "not a request line: method, target and version with one space between them"};
+        const std::size_t first = line.find(' ');
+        const std::size_t second = first == line.npos ? first : line.find(' ', first + 1);
+        if (second == line.npos) return bad;
+        const std::string_view method = line.substr(0, first);
+        const std::string_view target = line.substr(first + 1, second - first - 1);
+        if (!valid_name(method)) return bad;
+        if (const parse_error wrong = detail::read_version(line.substr(second + 1), head_.version)) return wrong;
+        const bool origin_form = valid_target(target) && method != "CONNECT";
+        if (!origin_form && !(target == "*" && method == "OPTIONS")) {
+            return {400, "the target is not a path in origin form"};
+        }
+        head_.method = method;
+        head_.target = target;
+        return {};
+    }
+
+    // What only the whole head tells.
+    parse_error judge()
+    {
+        if (head_.fields.count("Host") != 1) return {400, "not exactly one Host"};
+        result<authority> host = parse_authority(*head_.fields.find("Host"));
+        if (!host) return {400, "Host is not a host with or without a port"};
+        head_.host = *std::move(host);
+        if (const parse_error wrong = detail::read_framing(head_.fields, head_.version, framing::none(), head_.body)) {
+            return wrong;
+        }
+        if (const parse_error wrong = detail::read_connection(head_.fields, head_.version, head_.keep_alive)) {
+            return wrong;
+        }
+        // RFC 9110 section 10.1.1: of an HTTP/1.0 peer it is ignored.
+        if (head_.version == version::http_1_0 || !head_.fields.has("Expect")) return {};
+        if (head_.fields.count("Expect") != 1 || !equal_ignoring_case(*head_.fields.find("Expect"), "100-continue")) {
+            return {417, "an expectation other than 100-continue"};
+        }
+        head_.expects_continue = head_.body != framing::none() && head_.body != framing::bytes(0);
+        return {};
+    }
+
+    kind fail_with(const parse_error& error)
+    {
+        error_ = error;
+        state_ = state::failed;
+        return kind::failed;
+    }
+
+    state state_ = state::start_line;
+    bool started_ = false;
+    std::size_t line_most_;
+    parse_error error_;
+    request_head head_;
+    detail::crlf_lines lines_;
+    detail::field_lines head_lines_;
+    detail::body_reader body_;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
