@@ -11,6 +11,8 @@ using namespace std::chrono_literals;
 namespace
 {
 
+namespace asio = comcp::asio;
+
 comcp::task<void> sleep_three_times(comcp::executor ex, std::string& log)
 {
     comcp::timer clock(ex);

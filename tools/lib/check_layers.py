@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks include/comcp against the layers below, and the form of each header. Prints what is wrong; exit code 1 then."""
+"""Checks include/comcp against the layers below, and the form of each header. Prints what is wrong; exit code 1 then.
+
+With --pure it prints instead an include of every header that does no I/O: those programs may use that have neither
+exceptions nor RTTI.
+"""
 
 import re
 import sys
@@ -35,7 +39,7 @@ PURE = (
     " http/body.hpp http/chunked.hpp http/date.hpp http/event_store.hpp http/fields.hpp http/grammar.hpp"
     " http/guard.hpp http/host.hpp http/limits.hpp http/line.hpp http/media.hpp http/message.hpp http/parser.hpp"
     " http/print.hpp http/reply_rules.hpp http/request_parser.hpp http/response_parser.hpp http/retry_after.hpp"
-    " http/sse.hpp http/status.hpp http/url.hpp"
+    " http/sse.hpp http/listen_address.hpp http/status.hpp http/url.hpp"
     " config.hpp version.hpp result.hpp limits.hpp policy.hpp policy/ detail/random.hpp"
 ).split()
 
@@ -152,6 +156,18 @@ def check(headers):
                     break
 
 
+def pure_headers(headers):
+    """What is pure by name or stands in the layers 0 to 2, unless it reaches Asio or is the exception of comcp."""
+    for name, header in headers.items():
+        listed = any(fits(name, entry) for entry in PURE)
+        if name.endswith(".ipp") or not listed and (layer_of(name) is None or layer_of(name) > 2):
+            continue
+        reach = [name, *reached(headers, name)]
+        asio = any(is_asio(include) for other in reach if other in headers for _, include in headers[other].foreign)
+        if not asio and "error.hpp" not in reach:
+            yield name
+
+
 def leave_out_own_headers(headers):
     """The bodies of a header (impl/*.ipp) are included at its end and include it themselves: that is no cycle."""
     for name, header in headers.items():
@@ -164,6 +180,9 @@ def main():
     paths = sorted(path for suffix in ("hpp", "ipp") for path in (INCLUDE / "comcp").rglob(f"*.{suffix}"))
     headers = {header.name: header for header in map(Header, paths)}
     leave_out_own_headers(headers)
+    if "--pure" in sys.argv[1:]:
+        print("\n".join(f"#include <comcp/{name}>" for name in pure_headers(headers)))
+        return 0
     check(headers)
     wrong = [line for header in headers.values() for line in header.wrong]
     for line in wrong:

@@ -207,8 +207,11 @@ def sources(*patterns):
 class Lint(Part):
     name = "lint"
 
+    def __init__(self, *options):
+        self.options = options
+
     def run(self, builder):
-        code, output = run([sys.executable, ROOT / "tools/lint"], 3600, heartbeat="lint")
+        code, output = run([sys.executable, ROOT / "tools/lint", *self.options], 3600, heartbeat="lint")
         show(output)
         outcome = summary_of(output) or Outcome()
         if code != 0 and not outcome.failed:
@@ -261,8 +264,8 @@ class Suites(Part):
 class CTest(Part):
     """Tests that are registered with ctest under one label."""
 
-    def __init__(self, name, pattern, target, preset="asan"):
-        self.name, self.pattern, self.target, self.preset = name, pattern, target, preset
+    def __init__(self, name, pattern, target, preset="asan", only="."):
+        self.name, self.pattern, self.target, self.preset, self.only = name, pattern, target, preset, only
 
     def absent(self):
         return None if sources(*self.pattern) else "nothing in " + " ".join(self.pattern)
@@ -273,8 +276,8 @@ class CTest(Part):
     def run(self, builder):
         if not builder.build(self.preset, self.targets()):
             return Outcome(failed=1)
-        command = ["ctest", "--test-dir", BUILD / self.preset, "-L", f"^{self.name}$", "--output-on-failure",
-                   "--no-tests=error", "--parallel", JOBS]  # fmt: skip
+        command = ["ctest", "--test-dir", BUILD / self.preset, "-L", f"^{self.name}$", "-R", self.only,
+                   "--output-on-failure", "--no-tests=error", "--parallel", JOBS]  # fmt: skip
         code, output = run(command, 3600)
         ran = re.search(r"(\d+)% tests passed, (\d+) tests? failed out of (\d+)", output)
         outcome = Outcome()
@@ -381,10 +384,33 @@ class Release(Part):
 
 
 class Matrix(Part):
+    """The suites with the newest Asio, Boost and Catch2, and with Boost.Asio."""
+
     name = "matrix"
 
+    def __init__(self):
+        self.parts = [
+            Suites("newest", "newest", SUITES),
+            CTest("consumer", ["tests/consumer/pure/main.cpp"], "consumer_pure", "newest", "^consumer_pure$"),
+            Suites("newest-boost-asio", "newest-boost-asio", ["unit", "scripted"]),
+        ]
+
     def absent(self):
-        return "needs a folder with the newest Asio, Boost and Catch2; building against them is not set up yet"
+        print("matrix: looking for the newest Asio, Boost and Catch2", flush=True)
+        code, output = run(["tools/lib/newest.sh"], 1800, heartbeat="matrix")
+        last = (output.strip().splitlines() or ["tools/lib/newest.sh failed"])[-1]
+        if code != 0:
+            return f"NOTHING was tested with newer versions: {last}"
+        print(f"matrix: {last}", flush=True)
+        return None
+
+    def run(self, builder):
+        for part in self.parts:
+            builder.want(part.preset, part.targets())
+        total = Outcome()
+        for part in self.parts:
+            total.add(part.run(builder))
+        return total
 
 
 def examples(preset="asan"):
@@ -392,10 +418,11 @@ def examples(preset="asan"):
 
 
 PROGRAMS = ["comcp_programs"]
+BENCHMARKS = ["comcp_benchmarks"]
 
 # name -> (what it does, how it is made in quick, how it is made in full or when it is named)
 PARTS = {
-    "lint": ("style, layers, each header alone, clang-tidy, shellcheck, single include", Lint),
+    "lint": ("style, layers, each header alone, clang-tidy, shellcheck, single include", lambda: Lint("--full")),
     "unit": ("tests/unit", lambda: Suites("unit", "asan", ["unit"])),
     "scripted": ("tests/scripted: sessions against a scripted peer", lambda: Suites("scripted", "asan", ["scripted"])),
     "integration": ("tests/integration: loopback and children", lambda: Suites("integration", "asan", ["integration"])),
@@ -409,22 +436,23 @@ PARTS = {
     "conformance": ("the protocol's conformance suite",
                     lambda: Script("conformance", "tests/conformance/run.py", "asan", PROGRAMS)),
     "bench": ("benchmarks with their limits asserted (brief and without limits in quick)",
-              lambda: Script("bench", "benchmarks/run.py", "release", PROGRAMS, ["--assert"])),
+              lambda: Script("bench", "benchmarks/run.py", "release", BENCHMARKS, ["--assert"])),
     "release": ("suites and examples, optimised", Release),
     "clang": ("suites with clang and its sanitizers", lambda: Suites("clang", "clang-asan", SUITES)),
     "tsan": ("suites with the thread sanitizer", lambda: Suites("tsan", "tsan", SUITES)),
-    "matrix": ("the newest Asio, Boost and Catch2", Matrix),
+    "matrix": ("suites with the newest Asio, Boost and Catch2 that Debian packages, and with Boost.Asio", Matrix),
 }  # fmt: skip
 
 IN_QUICK = {
+    "lint": Lint,
     "fuzz": lambda: Fuzz("asan", 5),
-    "bench": lambda: Script("bench", "benchmarks/run.py", "release", PROGRAMS, ["--brief"]),
+    "bench": lambda: Script("bench", "benchmarks/run.py", "release", BENCHMARKS, ["--brief"]),
 }
 
 PLANS = {
     "quick": ["lint", "unit", "scripted", "integration", "toolchain", "consumer", "examples", "fuzz", "interop", "bench"],
     "full": ["lint", "unit", "scripted", "integration", "toolchain", "consumer", "examples", "fuzz", "interop",
-             "conformance", "bench", "release", "clang", "tsan"],
+             "conformance", "bench", "release", "clang", "tsan", "matrix"],
 }  # fmt: skip
 
 
@@ -511,6 +539,7 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that run() ends what it started
     try:
         sys.exit(main())
     except KeyboardInterrupt:

@@ -92,6 +92,7 @@ comcp_setup_collect() # GROUP
         comcp_setup_need libclang-rt-19-dev comcp_setup_has_clang_runtime
         comcp_setup_need shellcheck comcp_setup_has shellcheck
         comcp_setup_need ccache comcp_setup_has ccache
+        comcp_setup_need libcpp-httplib-dev comcp_setup_has_header httplib.h
         ;;
     interop)
         comcp_setup_need nodejs comcp_setup_has node

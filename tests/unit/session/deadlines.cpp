@@ -13,6 +13,8 @@ using comcp::detail::deadline_queue;
 namespace
 {
 
+namespace asio = comcp::asio;
+
 struct logged final : deadline
 {
     logged(std::string& to, char as) : log(to), name(as) {}

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// The compiled parts of Boost.JSON.
+#include <boost/json/src.hpp>
