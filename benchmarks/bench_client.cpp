@@ -2,7 +2,8 @@
 //
 // Loads a server through `comcp::client` and prints one line of figures: what the library costs on the client's side.
 // Beside the load generator (load/mcpload) against the same server, for example `rawpeer stdio`.
-#include <comcp/stdio.hpp>
+#include <comcp/http.hpp>
+#include <comcp/transport/child_transport.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -20,6 +21,7 @@
 using clock_type = std::chrono::steady_clock;
 
 static const char usage[] = "usage: bench_client [options] -- COMMAND [ARGUMENT...]\n"
+                            "       bench_client [options] URL\n"
                             "  -n N        timed calls of the tool echo (10000)\n"
                             "  -w W        in flight: that many coroutines call in turn (1)\n"
                             "  -s BYTES    size of the text (2)\n"
@@ -32,6 +34,7 @@ struct settings
     long in_flight = 1;
     long size = 2;
     long warmup = -1;
+    std::string url; ///< or a program
     std::string program;
     std::vector<std::string> arguments;
 };
@@ -103,10 +106,10 @@ static long peak_kib()
     return kib;
 }
 
-static comcp::task<void> measure(settings wanted)
+template <class Server>
+static comcp::task<void> measure(Server server, settings wanted)
 {
-    comcp::child_process program(wanted.program, wanted.arguments);
-    comcp::client client(std::move(program), comcp::identity("bench_client", "1"));
+    comcp::client client(std::move(server), comcp::identity("bench_client", "1"));
     co_await client.connect();
     const comcp::executor here = co_await comcp::asio::this_coro::executor;
     load shared(client, std::string(static_cast<std::size_t>(wanted.size), 'x'), here);
@@ -149,10 +152,14 @@ static bool read_options(const std::vector<std::string>& words, settings& out)
                                                     : false;
         if (!good) return false;
     }
+    if (out.warmup < 0) out.warmup = out.calls / 10;
+    if (at + 1 == words.size() && words[at] != "--") {
+        out.url = words[at];
+        return true;
+    }
     if (at + 1 >= words.size() || words[at] != "--") return false;
     out.program = words[at + 1];
     out.arguments.assign(words.begin() + static_cast<std::ptrdiff_t>(at) + 2, words.end());
-    if (out.warmup < 0) out.warmup = out.calls / 10;
     return true;
 }
 
@@ -168,5 +175,6 @@ int main(int argc, char** argv)
         std::fputs(usage, stderr);
         return 2;
     }
-    return comcp::run(measure(std::move(wanted)));
+    if (!wanted.url.empty()) return comcp::run(measure(comcp::streamable_http(wanted.url).listen(false), wanted));
+    return comcp::run(measure(comcp::child_process(wanted.program, wanted.arguments), wanted));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The server that the benchmarks load: the smallest tools there are, so that what is measured is the library.
-#include <comcp/stdio.hpp>
+#include <comcp/http.hpp>
+#include <comcp/server/run.hpp>
 
 #include <asio/thread_pool.hpp>
 #include <boost/describe.hpp>
@@ -57,8 +58,10 @@ static std::string burn(time_args given)
 
 static const char usage[] =
     "usage: bench_server --stdio [--threads]\n"
+    "       bench_server --http PORT\n"
     "       bench_server --help\n"
     "  --stdio    serves stdin and stdout until the client leaves\n"
+    "  --http     serves 127.0.0.1:PORT/mcp until SIGTERM\n"
     "  --threads  runs the handlers on two threads beside the session's, and adds the tool burn\n"
     "tools: echo {text}          plain function: gives the text back\n"
     "       echo_later {text}    coroutine that suspends once before\n"
@@ -79,6 +82,13 @@ static int serve()
     return comcp::run_stdio(server);
 }
 
+static int serve_http(std::string_view port)
+{
+    comcp::server server("bench_server", "1");
+    add_tools(server);
+    return comcp::run_http(server, "127.0.0.1:" + std::string(port) + "/mcp");
+}
+
 static int serve_with_threads()
 {
     comcp::asio::thread_pool threads(2);
@@ -97,6 +107,7 @@ int main(int argc, char** argv)
         return 0;
     }
     if (argc == 2 && is(1, "--stdio")) return serve();
+    if (argc == 3 && is(1, "--http")) return serve_http(argv[2]);
     if (argc == 3 && is(1, "--stdio") && is(2, "--threads")) return serve_with_threads();
     std::fputs(usage, stderr);
     return 2;

@@ -7,6 +7,7 @@
   run.py --assert  measures (a few minutes, on a quiet machine) and holds the figures against their bars; one JSON
                    object a line; the exit status says whether all bars were met
   run.py --assert --only compile,memory,...   some groups: server client memory start ping compile
+                                              http http_client http_memory http_crowd
 
 COMCP_BIN names the folder of the programs, by default build/release/bin. All figures are medians of interleaved
 repetitions, everything pinned to one core, and given as ratios to `rawpeer` and `floor` within the same repetition:
@@ -15,11 +16,16 @@ absolute figures move with the machine (load/README.md says more).
 import argparse
 import json
 import os
+import shutil
+import signal
+import socket
 import statistics
 import subprocess
 import sys
 import threading
 import time
+
+import crowd
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -33,6 +39,11 @@ def program(name):
 SERVER = [program("bench_server"), "--stdio"]
 FLOOR = [program("floor"), "coro"]
 RAW = [program("rawpeer"), "stdio"]
+# The port stands in their place.
+HTTP_SERVER = [program("bench_server"), "--http", "PORT"]
+HTTP_FLOOR = [program("floor"), "http", "PORT"]
+HTTP_RAW = [program("rawpeer"), "http", "PORT"]
+INTEROP_NODE = os.path.join(ROOT, "build", "interop", "node")  # installed by tests/interop/run.py
 
 
 def json_of(command, timeout=300):
@@ -53,6 +64,68 @@ def load(peer, calls, *options):
 def client(calls, *options):
     got = json_of([program("bench_client"), "-n", str(calls), "--warmup", str(calls // 5), *options, "--", *RAW])
     return {"rate": got["calls_per_s"], "p50": got["p50_us"], "mib": got["peak_kib"] / 1024}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class HttpServer:
+    """A server that is asked to serve a free port of 127.0.0.1, and serves once it can be entered."""
+
+    def __init__(self, command, cwd=None):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}/mcp"
+        command = [str(self.port) if word == "PORT" else word for word in command]
+        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=cwd)
+        until = time.monotonic() + 30
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                if self.child.poll() is not None or time.monotonic() > until:
+                    self.__exit__()
+                    raise RuntimeError(f"{' '.join(command)} does not serve its port") from None
+                time.sleep(0.01)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.send_signal(signal.SIGTERM)
+        try:
+            self.child.wait(15)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+
+    def kib(self, row):
+        """VmRSS, VmHWM, ... of the server."""
+        with open(f"/proc/{self.child.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith(row + ":"))
+
+
+def http_load(peer, calls, *options, cwd=None):
+    """One run of the load generator against an HTTP server."""
+    with HttpServer(peer, cwd) as server:
+        got = json_of([program("mcpload"), "http", "--json", "-n", str(calls), "--warmup", str(calls // 5), "--pid",
+                       str(server.child.pid), *options, server.url])
+        return {"rate": got["rps"], "p50": got["p50_us"], "mib": server.kib("VmHWM") / 1024}
+
+
+def with_server(work, *arguments):
+    crowd.raise_descriptor_limit()
+    with HttpServer(HTTP_SERVER) as server:
+        return work(server, *arguments)
+
+
+def http_client(calls, *options):
+    with HttpServer(HTTP_RAW) as server:
+        got = json_of([program("bench_client"), "-n", str(calls), "--warmup", str(calls // 5), *options, server.url])
+        return {"rate": got["calls_per_s"], "p50": got["p50_us"], "mib": got["peak_kib"] / 1024}
 
 
 class Session:
@@ -205,6 +278,16 @@ def brief():
           lambda: json_of([program("bench_client"), "-n", "100", "-w", "8", "--", *SERVER]))
     check("a reader that stops", ["bench_server"], lambda: stalled_reader("echo_later", 65536, 128, 64, 0.1))
     check("ping under load", ["bench_server"], lambda: ping_under_load(100, 20))
+    check("http echo, 1 connection", loaded, lambda: http_load(HTTP_SERVER, 200))
+    check("http echo, 64 connections", loaded, lambda: http_load(HTTP_SERVER, 2000, "-c", "64"))
+    check("http echo_later, 64 connections", loaded, lambda: http_load(HTTP_SERVER, 2000, "-c", "64", "-t", "echo_later"))
+    check("http echo, a session for each connection", loaded,
+          lambda: http_load(HTTP_SERVER, 1000, "-c", "16", "--own-session"))
+    check("http echo, 1 MiB", loaded, lambda: http_load(HTTP_SERVER, 20, "-s", "1048576"))
+    check("http, a crowd of idle clients", ["bench_server"], lambda: with_server(crowd.crowd, 1000))
+    check("http, forgotten sessions", ["bench_server"], lambda: with_server(crowd.forgotten_sessions, 5000))
+    check("http client, 64 in flight", ["bench_client", "rawpeer"], lambda: http_client(1000, "-w", "64"))
+    check("http client, 64 KiB", ["bench_client", "rawpeer"], lambda: http_client(50, "-s", "65536"))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return failed
 
@@ -291,8 +374,78 @@ def measure_compile(figures, times):
         figures.report(**each)
 
 
+def http_peers():
+    """Servers of other SDKs, measured for comparison where they are installed: see load/README.md."""
+    found = {}
+    modules = os.path.join(INTEROP_NODE, "node_modules")
+    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(os.uname().machine, "")
+    node = os.path.join(modules, f"node-linux-{machine}", "bin", "node")
+    if os.access(node, os.X_OK) and os.path.isdir(os.path.join(modules, "@modelcontextprotocol", "sdk")):
+        # Imports are looked up from where a script is.
+        scripts = os.path.join(INTEROP_NODE, "load-peers")
+        shutil.copytree(os.path.join(HERE, "load", "peers", "ts"), scripts, dirs_exist_ok=True)
+        found["ts-v1"] = [node, os.path.join(scripts, "v1-http.mjs"), "PORT", "stateful", "json"]
+    for name in ("go-sdk", "rmcp"):
+        peer = os.path.join(ROOT, "build", "bench-peers", name)
+        if os.access(peer, os.X_OK):
+            found[name] = [peer, "PORT"]
+    return found
+
+
+def measure_http(figures, times):
+    others = http_peers()
+    for name, calls, options, bar in (("http echo", 30000, [], 1.6), ("http echo 64 KiB", 3000, ["-s", "65536"], 1.4),
+                                      ("http echo 1 MiB", 200, ["-s", "1048576"], 1.4)):
+        got = repeat(times, {"floor": lambda: http_load(HTTP_FLOOR, calls, *options),
+                             "rawpeer": lambda: http_load(HTTP_RAW, calls, *options),
+                             "echo": lambda: http_load(HTTP_SERVER, calls, *options)})
+        compare(figures, f"{name}, 1 connection, p50 us", got, "echo", "floor", "p50", bar)
+    wide = ["-c", "64"]
+    got = repeat(times, {"floor": lambda: http_load(HTTP_FLOOR, 100000, *wide),
+                         "rawpeer": lambda: http_load(HTTP_RAW, 100000, *wide),
+                         "echo": lambda: http_load(HTTP_SERVER, 100000, *wide),
+                         **{name: lambda peer=peer: http_load(peer, 3000, *wide) for name, peer in others.items()}})
+    compare(figures, "http echo, 64 connections, calls/s", got, "echo", "floor", "rate", 0.6, True)
+    for name in others:
+        compare(figures, "http echo, 64 connections, calls/s", got, "echo", name, "rate", 1, True)
+
+
+def measure_http_client(figures, times):
+    """mcpload with as many connections as there are calls in flight does what the client does."""
+    got = repeat(times, {"mcpload": lambda: http_load(HTTP_RAW, 30000), "client": lambda: http_client(30000)})
+    compare(figures, "http client, 1 in flight, p50 us", got, "client", "mcpload", "p50", 2.0)
+    got = repeat(times, {"mcpload": lambda: http_load(HTTP_RAW, 100000, "-c", "64"),
+                         "client": lambda: http_client(100000, "-w", "64")})
+    compare(figures, "http client, 64 in flight, calls/s", got, "client", "mcpload", "rate", 0.4, True)
+
+
+def measure_http_memory(figures, times):
+    def peak(calls, *options):
+        return statistics.median(http_load(HTTP_SERVER, calls, *options)["mib"] for _ in range(times))
+
+    figures.report("http, 64 connections, peak MiB", peak(20000, "-c", "64"), 12)
+    one = peak(200, "-s", "1048576")
+    figures.report("http, 1 MiB on one connection, peak MiB", one, 16)
+    many = peak(640, "-c", "64", "-s", "1048576")
+    figures.report("http, 1 MiB on each of 64 connections, MiB more a connection", (many - one) / 64, 3)
+
+
+def measure_http_crowd(figures, _):
+    crowd.raise_descriptor_limit()
+    with HttpServer(HTTP_SERVER) as server:
+        got = crowd.crowd(server, 1000)
+    figures.report("http, an idle connection, KiB", got["connection_kib"], 8)
+    figures.report("http, an idle session, KiB", got["session_kib"], 16)
+    figures.report("http, 1000 idle connections, sessions and streams: slowest ping, ms", max(got["pings"]) * 1000, 50,
+                   stream_kib=round(got["stream_kib"], 2))
+    with HttpServer(HTTP_SERVER) as server:
+        figures.report("http, a newcomer after 5000 forgotten sessions, ms",
+                       crowd.forgotten_sessions(server, 5000) * 1000, 50)
+
+
 GROUPS = {"server": measure_server, "client": measure_client, "memory": measure_memory, "start": measure_start,
-          "ping": measure_ping, "compile": measure_compile}
+          "ping": measure_ping, "compile": measure_compile, "http": measure_http, "http_client": measure_http_client,
+          "http_memory": measure_http_memory, "http_crowd": measure_http_crowd}
 
 
 def main():

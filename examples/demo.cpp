@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The demonstration: a client that starts servers as child processes, lists their tools and calls several at once with
-// progress, gives one call up, and lets one run into its deadline. It works on the files of this repository.
+// progress, gives one call up, and lets one run into its deadline. It works on the files of this repository. Then two
+// clients of one server over HTTP.
 //
 //     demo [DIRECTORY]
 //
 // COMCP_DEMO_FILESYSTEM names the program of the published filesystem server; without it the usual places are tried.
+#include <comcp/http.hpp>
 #include <comcp/stdio.hpp>
 
 #include <asio/experimental/awaitable_operators.hpp>
@@ -116,6 +118,45 @@ comcp::task<void> use_our_server(fs::path program, fs::path root)
     co_await client.close();
 }
 
+comcp::task<std::string> count(comcp::context& call)
+{
+    comcp::timer timer(co_await asio::this_coro::executor);
+    for (int i = 1; i <= 20; ++i) {
+        co_await timer.wait_for(20ms);
+        call.progress(i, 20);
+    }
+    co_return "counted to 20";
+}
+
+comcp::task<void> count_over_http(std::string url, progress_board& board, std::size_t row)
+{
+    comcp::client client(comcp::streamable_http(url), comcp::identity("demo", COMCP_VERSION));
+    co_await client.connect();
+    comcp::call_options options;
+    options.on_progress([&board, row](const comcp::progress& now) { board.update(row, now); });
+    co_await client.call("count", {}, options);
+    co_await client.close(); // its session ends at the server
+}
+
+comcp::task<void> two_clients(comcp::http_server& server)
+{
+    progress_board board({"client 1", "client 2"});
+    co_await (count_over_http(server.url(), board, 0) && count_over_http(server.url(), board, 1));
+    co_await server.drain(1s);
+}
+
+comcp::task<void> use_http()
+{
+    comcp::server counter("counter", COMCP_VERSION);
+    counter.tool("count", "Counts to 20", count);
+    comcp::http_service_options options;
+    options.single_threaded();
+    comcp::http_server server(co_await asio::this_coro::executor, counter, options);
+    server.bind("localhost", 0);
+    std::cout << "\ntwo clients of one server at " << server.url() << ":\n";
+    co_await (server.serve() && two_clients(server));
+}
+
 comcp::task<void> use_filesystem_server(fs::path program, fs::path root)
 {
     comcp::client client(comcp::child_process(program.string(), {root.string()}),
@@ -150,6 +191,7 @@ fs::path find_filesystem_server(const fs::path& root)
 comcp::task<void> demonstrate(fs::path self, fs::path root)
 {
     co_await use_our_server(fs::path(self).replace_filename("demo_server"), root);
+    co_await use_http();
 
     const fs::path filesystem = find_filesystem_server(root);
     if (filesystem.empty()) {

@@ -3,5 +3,6 @@
 // Everything but TLS. Programs that only speak stdio can include <comcp/stdio.hpp> instead.
 #pragma once
 
+#include <comcp/http.hpp>
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>

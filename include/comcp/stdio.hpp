@@ -8,6 +8,7 @@
 #include <comcp/server/run.hpp>
 #include <comcp/server/server.hpp>
 #include <comcp/task.hpp>
+#include <comcp/timer.hpp>
 #include <comcp/transport/child_process.hpp>
 #include <comcp/transport/stdio.hpp>
 #include <comcp/version.hpp>

@@ -58,7 +58,7 @@ private:
     std::vector<entry> entries_;
 };
 
-inline time_service& time_of(const executor& ex) { return asio::use_service<time_service>(context_of(ex)); }
+time_service& time_of(const executor& ex);
 
 /// `now + after` that stays at "never" instead of overflowing.
 inline time_point deadline_after(time_point now, duration after)
@@ -73,20 +73,10 @@ inline time_point deadline_after(time_point now, duration after)
 class timer final : private detail::parked
 {
 public:
-    explicit timer(executor ex)
-        : executor_(std::move(ex)),
-          service_(&detail::time_of(executor_)),
-          lot_(detail::make_parking_lot(executor_))
-    {
-        lot_->link(*this);
-    }
-    ~timer()
-    {
-        cancel();
-        if (service_) lot_->unlink(*this);
-    }
+    explicit timer(executor ex);
+    ~timer();
 
-    time_point now() const { return service_ ? service_->now() : std::chrono::steady_clock::now(); }
+    time_point now() const;
 
     /// Calls `callback` on the executor at `at`, never from inside `start`. Replaces an earlier start. Not called after
     /// `cancel()` or destruction; `time_point::max()` means never.
@@ -119,12 +109,7 @@ private:
 class manual_time
 {
 public:
-    explicit manual_time(asio::io_context& io)
-        : io_(io),
-          service_(asio::use_service<detail::time_service>(static_cast<asio::execution_context&>(io)))
-    {
-        service_.start_manual();
-    }
+    explicit manual_time(asio::io_context& io);
 
     time_point now() const { return service_.now(); }
 

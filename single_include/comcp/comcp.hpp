@@ -13,9 +13,9 @@
 //
 // Everything but TLS. Programs that only speak stdio can include <comcp/stdio.hpp> instead.
 
-// ---- comcp/stdio.hpp
+// ---- comcp/http.hpp
 //
-// Clients and servers over stdio: all that a program needs to start servers as child processes, or to be one.
+// Clients and servers over Streamable HTTP: a client by URL, and the service behind an HTTP server of one's own.
 
 // ---- comcp/client/client.hpp
 //
@@ -286,6 +286,112 @@ private:
 // that cuts (default) and the one that refuses. Sizes are code points, and no cut falls inside one. Not for results
 // that are relayed: those are never touched.
 
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+namespace policy
+{
+
+/// What the slot `output_cap` must offer: the text that may be shown, or a fault.
+template <class T>
+concept output_cap = std::copyable<T> && requires(const T& cap, std::string text) {
+    { cap.apply(std::move(text)) } -> std::same_as<result<std::string>>;
+};
+
+/// The default bound of a result's text.
+inline constexpr std::size_t default_output_cap = 12'000;
+
+/// A bound that both caps below have; zero throws `errc::invalid_argument`.
+class code_point_limit
+{
+public:
+    std::size_t limit() const noexcept { return limit_; }
+
+protected:
+    explicit code_point_limit(std::size_t limit);
+
+private:
+    std::size_t limit_;
+};
+
+/// Cuts text and says so at its end: "[cut: 11961 of 48213 characters shown]". The marker counts as part of the cap.
+class truncate : public code_point_limit
+{
+public:
+    explicit truncate(std::size_t limit = default_output_cap) : code_point_limit(limit) {}
+
+    result<std::string> apply(std::string text) const;
+
+private:
+    static std::string marker(std::size_t shown, std::size_t total);
+};
+
+/// Refuses text that is too long: a fault `errc::too_large` that names both sizes.
+class reject : public code_point_limit
+{
+public:
+    explicit reject(std::size_t limit = default_output_cap) : code_point_limit(limit) {}
+
+    result<std::string> apply(std::string text) const;
+};
+
+} // namespace policy
+
+/// Any output cap, erased, so that an answer can carry the one of the client that made the call. Copies are cheap:
+/// small plain caps are held in place, others are shared.
+class any_output_cap
+{
+public:
+    any_output_cap() : any_output_cap(policy::truncate()) {}
+
+    // The order matters: asking whether this class itself is a cap, while it is copied, would ask itself again.
+    template <class Cap>
+        requires(!std::same_as<Cap, any_output_cap> && policy::output_cap<Cap>)
+    explicit any_output_cap(const Cap& cap)
+    {
+        if constexpr (fits<Cap>) {
+            std::memcpy(small_.data(), &cap, sizeof(Cap));
+        } else {
+            large_ = std::make_shared<const Cap>(cap);
+        }
+        apply_ = [](const any_output_cap& self, std::string text) -> result<std::string> {
+            if constexpr (fits<Cap>) {
+                alignas(Cap) std::array<std::byte, sizeof(Cap)> copy;
+                std::memcpy(copy.data(), self.small_.data(), sizeof(Cap));
+                return reinterpret_cast<const Cap*>(copy.data())->apply(std::move(text));
+            } else {
+                return static_cast<const Cap*>(self.large_.get())->apply(std::move(text));
+            }
+        };
+    }
+
+    result<std::string> apply(std::string text) const { return apply_(*this, std::move(text)); }
+
+private:
+    static constexpr std::size_t capacity = 2 * sizeof(void*);
+    template <class Cap>
+    static constexpr bool fits = std::is_trivially_copyable_v<Cap> && sizeof(Cap) <= capacity;
+
+    result<std::string> (*apply_)(const any_output_cap&, std::string) = nullptr;
+    std::array<std::byte, capacity> small_{};
+    std::shared_ptr<const void> large_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/flatten.hpp
+//
+// The text of a result, for a model or a person. A total function: any result in, text out; nothing that came is
+// dropped without a word. Not a cap (policy/output_cap.hpp), and not for relaying: a relayed result stays as it is.
+
 // ---- comcp/detail/utf8.hpp
 //
 // Code points in text that may not be UTF-8: counting them and finding where the n-th begins, so that no cut falls
@@ -354,142 +460,6 @@ constexpr std::string_view first_code_points(std::string_view text, std::size_t 
 
 } // namespace comcp::inline COMCP_ABI::detail
 
-#include <array>
-#include <concepts>
-#include <cstddef>
-#include <cstring>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI
-{
-namespace policy
-{
-
-/// What the slot `output_cap` must offer: the text that may be shown, or a fault.
-template <class T>
-concept output_cap = std::copyable<T> && requires(const T& cap, std::string text) {
-    { cap.apply(std::move(text)) } -> std::same_as<result<std::string>>;
-};
-
-/// The default bound of a result's text.
-inline constexpr std::size_t default_output_cap = 12'000;
-
-/// A bound that both caps below have; zero throws `errc::invalid_argument`.
-class code_point_limit
-{
-public:
-    std::size_t limit() const noexcept { return limit_; }
-
-protected:
-    explicit code_point_limit(std::size_t limit) : limit_(limit)
-    {
-        if (limit == 0) throw_fault(fail(errc::invalid_argument, "an output cap must be above zero"));
-    }
-
-private:
-    std::size_t limit_;
-};
-
-/// Cuts text and says so at its end: "[cut: 11961 of 48213 characters shown]". The marker counts as part of the cap.
-class truncate : public code_point_limit
-{
-public:
-    explicit truncate(std::size_t limit = default_output_cap) : code_point_limit(limit) {}
-
-    result<std::string> apply(std::string text) const
-    {
-        if (text.size() <= limit()) return text; // never more code points than bytes: the usual case costs nothing
-        const std::size_t total = detail::count_code_points(text);
-        if (total <= limit()) return text;
-
-        // The marker is longest when it names the cap itself, so that length is always enough.
-        const std::size_t room = marker(limit(), total).size();
-        if (room >= limit()) { // a cap too small for the marker: one sign stands for it
-            text.resize(detail::code_point_offset(text, limit() - 1));
-            text += "\u2026";
-            return text;
-        }
-        const std::size_t shown = limit() - room;
-        text.resize(detail::code_point_offset(text, shown));
-        text += marker(shown, total);
-        return text;
-    }
-
-private:
-    static std::string marker(std::size_t shown, std::size_t total)
-    {
-        return "\n[cut: " + std::to_string(shown) + " of " + std::to_string(total) + " characters shown]";
-    }
-};
-
-/// Refuses text that is too long: a fault `errc::too_large` that names both sizes.
-class reject : public code_point_limit
-{
-public:
-    explicit reject(std::size_t limit = default_output_cap) : code_point_limit(limit) {}
-
-    result<std::string> apply(std::string text) const
-    {
-        if (text.size() <= limit()) return text;
-        const std::size_t total = detail::count_code_points(text);
-        if (total <= limit()) return text;
-        return fail(errc::too_large, "the result's text has " + std::to_string(total) +
-                                         " characters, and the output cap is " + std::to_string(limit()));
-    }
-};
-
-} // namespace policy
-
-/// Any output cap, erased, so that an answer can carry the one of the client that made the call. Copies are cheap:
-/// small plain caps are held in place, others are shared.
-class any_output_cap
-{
-public:
-    any_output_cap() : any_output_cap(policy::truncate()) {}
-
-    // The order matters: asking whether this class itself is a cap, while it is copied, would ask itself again.
-    template <class Cap>
-        requires(!std::same_as<Cap, any_output_cap> && policy::output_cap<Cap>)
-    explicit any_output_cap(const Cap& cap)
-    {
-        if constexpr (fits<Cap>) {
-            std::memcpy(small_.data(), &cap, sizeof(Cap));
-        } else {
-            large_ = std::make_shared<const Cap>(cap);
-        }
-        apply_ = [](const any_output_cap& self, std::string text) -> result<std::string> {
-            if constexpr (fits<Cap>) {
-                alignas(Cap) std::array<std::byte, sizeof(Cap)> copy;
-                std::memcpy(copy.data(), self.small_.data(), sizeof(Cap));
-                return reinterpret_cast<const Cap*>(copy.data())->apply(std::move(text));
-            } else {
-                return static_cast<const Cap*>(self.large_.get())->apply(std::move(text));
-            }
-        };
-    }
-
-    result<std::string> apply(std::string text) const { return apply_(*this, std::move(text)); }
-
-private:
-    static constexpr std::size_t capacity = 2 * sizeof(void*);
-    template <class Cap>
-    static constexpr bool fits = std::is_trivially_copyable_v<Cap> && sizeof(Cap) <= capacity;
-
-    result<std::string> (*apply_)(const any_output_cap&, std::string) = nullptr;
-    std::array<std::byte, capacity> small_{};
-    std::shared_ptr<const void> large_;
-};
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/protocol/flatten.hpp
-//
-// The text of a result, for a model or a person. A total function: any result in, text out; nothing that came is
-// dropped without a word. Not a cap (policy/output_cap.hpp), and not for relaying: a relayed result stays as it is.
-
 // ---- comcp/json/source.hpp
 //
 // JSON as text: a value that keeps its source, and finding a member's text without building values. Numbers such as
@@ -523,82 +493,28 @@ namespace comcp::inline COMCP_ABI
 /// Parses a text that must be exactly one JSON value in valid UTF-8, nested at most `depth` deep (the outermost array
 /// or object is 1). The faults are `errc::too_deep`, and `errc::parse_error` for anything else, with the offset in
 /// the text of both. Of a key that is there twice the last value stays.
-inline result<json::value> parse_json(std::string_view text, std::size_t depth, json::storage_ptr storage = {})
-{
-    json::parse_options options;
-    options.max_depth = depth;
-    unsigned char scratch[4096]; // what a small message needs while it is parsed; a larger one goes on in the heap
-    json::parser parser(json::storage_ptr(), options, scratch, sizeof(scratch));
-    parser.reset(std::move(storage));
-    boost::system::error_code code;
-    const std::size_t used = parser.write(text.data(), text.size(), code);
-    if (code) {
-        const bool deep = code == json::error::too_deep;
-        return fail(deep ? errc::too_deep : errc::parse_error, code.message() + " at byte " + std::to_string(used));
-    }
-    return parser.release();
-}
+result<json::value> parse_json(std::string_view text, std::size_t depth, json::storage_ptr storage = {});
 
 /// The member, or null when it is missing or is a JSON null.
-inline const json::value* member(const json::object& object, std::string_view key) noexcept
-{
-    const json::value* found = object.if_contains(json::string_view(key.data(), key.size()));
-    return found && !found->is_null() ? found : nullptr;
-}
+const json::value* member(const json::object& object, std::string_view key) noexcept;
 
 /// The member when it is an object, else null.
-inline const json::object* object_member(const json::object& object, std::string_view key) noexcept
-{
-    const json::value* found = member(object, key);
-    return found ? found->if_object() : nullptr;
-}
+const json::object* object_member(const json::object& object, std::string_view key) noexcept;
 
 /// The member when it is an array, else null.
-inline const json::array* array_member(const json::object& object, std::string_view key) noexcept
-{
-    const json::value* found = member(object, key);
-    return found ? found->if_array() : nullptr;
-}
+const json::array* array_member(const json::object& object, std::string_view key) noexcept;
 
 /// The member when it is a string; the view lives as long as the object.
-inline std::optional<std::string_view> string_member(const json::object& object, std::string_view key) noexcept
-{
-    const json::value* found = member(object, key);
-    const json::string* text = found ? found->if_string() : nullptr;
-    if (!text) return std::nullopt;
-    return std::string_view(text->data(), text->size());
-}
+std::optional<std::string_view> string_member(const json::object& object, std::string_view key) noexcept;
 
 /// The member when it is true or false.
-inline std::optional<bool> bool_member(const json::object& object, std::string_view key) noexcept
-{
-    const json::value* found = member(object, key);
-    if (!found || !found->is_bool()) return std::nullopt;
-    return found->get_bool();
-}
+std::optional<bool> bool_member(const json::object& object, std::string_view key) noexcept;
 
 /// The member when it is a number that a double can hold: 1E400, which parses as infinity, is absent.
-inline std::optional<double> number_member(const json::object& object, std::string_view key) noexcept
-{
-    const json::value* found = member(object, key);
-    if (!found) return std::nullopt;
-    if (found->is_int64()) return static_cast<double>(found->get_int64());
-    if (found->is_uint64()) return static_cast<double>(found->get_uint64());
-    if (found->is_double() && std::isfinite(found->get_double())) return found->get_double();
-    return std::nullopt;
-}
+std::optional<double> number_member(const json::object& object, std::string_view key) noexcept;
 
 /// The member when it is a whole number that fits; `3.0` is one.
-inline std::optional<std::int64_t> integer_member(const json::object& object, std::string_view key) noexcept
-{
-    const json::value* found = member(object, key);
-    if (!found) return std::nullopt;
-    if (found->is_int64()) return found->get_int64();
-    if (!found->is_double()) return std::nullopt; // Boost.JSON has uint64 only for what is beyond int64
-    const double number = found->get_double();
-    if (!(number >= -0x1p63 && number < 0x1p63) || number != std::trunc(number)) return std::nullopt;
-    return static_cast<std::int64_t>(number);
-}
+std::optional<std::int64_t> integer_member(const json::object& object, std::string_view key) noexcept;
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -621,13 +537,7 @@ public:
     explicit raw_json(std::string text) noexcept : text_(std::move(text)) {}
 
     /// Takes a text of unknown origin: refuses what is not JSON (the faults of `parse_json`), and joins its lines.
-    static result<raw_json> checked(std::string text, std::size_t depth)
-    {
-        if (auto parsed = parse_json(text, depth); !parsed) return parsed.error();
-        // In valid JSON a line break can only stand between tokens, never inside of a string.
-        std::erase_if(text, [](char letter) { return letter == '\n' || letter == '\r'; });
-        return raw_json(std::move(text));
-    }
+    static result<raw_json> checked(std::string text, std::size_t depth);
 
     const std::string& text() const& noexcept { return text_; }
     std::string text() && noexcept { return std::move(text_); }
@@ -639,150 +549,16 @@ private:
 namespace detail
 {
 
-inline std::size_t skip_space(std::string_view text, std::size_t at) noexcept
-{
-    while (at < text.size() && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r')) ++at;
-    return at;
-}
-
-/// From behind an opening quote to the closing one, or to the end of the text.
-inline std::size_t closing_quote(std::string_view text, std::size_t at) noexcept
-{
-    for (const std::size_t from = at;; ++at) {
-        at = text.find('"', at);
-        if (at == std::string_view::npos) return text.size();
-        std::size_t back = at;
-        while (back > from && text[back - 1] == '\\') --back;
-        if ((at - back) % 2 == 0) return at; // else the quote itself is escaped
-    }
-}
-
-/// The code unit of four hexadecimal digits; 0 when they are not.
-inline unsigned hex_unit(std::string_view digits) noexcept
-{
-    if (digits.size() < 4) return 0;
-    unsigned unit = 0;
-    for (const char digit : digits.substr(0, 4)) {
-        unit <<= 4U;
-        if (digit >= '0' && digit <= '9') unit |= static_cast<unsigned>(digit - '0');
-        else if (digit >= 'a' && digit <= 'f') unit |= static_cast<unsigned>(digit - 'a' + 10);
-        else if (digit >= 'A' && digit <= 'F') unit |= static_cast<unsigned>(digit - 'A' + 10);
-        else return 0;
-    }
-    return unit;
-}
-
-inline void append_utf8(std::string& out, unsigned point)
-{
-    const auto tail = [&](unsigned shift) { out += static_cast<char>(0x80U | ((point >> shift) & 0x3FU)); };
-    if (point < 0x80) {
-        out += static_cast<char>(point);
-    } else if (point < 0x800) {
-        out += static_cast<char>(0xC0U | (point >> 6U));
-        tail(0);
-    } else if (point < 0x10000) {
-        out += static_cast<char>(0xE0U | (point >> 12U));
-        tail(6);
-        tail(0);
-    } else {
-        out += static_cast<char>(0xF0U | (point >> 18U));
-        tail(12);
-        tail(6);
-        tail(0);
-    }
-}
-
-/// The text that stands escaped between two quotes.
-inline std::string unescape(std::string_view text)
-{
-    std::string out;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (text[at] != '\\' || ++at == text.size()) {
-            if (at < text.size()) out += text[at];
-            continue;
-        }
-        switch (text[at]) {
-        case 'b': out += '\b'; break;
-        case 'f': out += '\f'; break;
-        case 'n': out += '\n'; break;
-        case 'r': out += '\r'; break;
-        case 't': out += '\t'; break;
-        case 'u': {
-            unsigned point = hex_unit(text.substr(at + 1));
-            at += 4;
-            if (point >= 0xD800 && point < 0xDC00 && text.substr(at < text.size() ? at + 1 : text.size(), 2) == "\\u") {
-                point = 0x10000U + ((point - 0xD800U) << 10U) + ((hex_unit(text.substr(at + 3)) - 0xDC00U) & 0x3FFU);
-                at += 6;
-            }
-            append_utf8(out, point);
-            break;
-        }
-        default: out += text[at];
-        }
-    }
-    return out;
-}
+std::size_t skip_space(std::string_view text, std::size_t at) noexcept;
 
 } // namespace detail
 
 /// The end of the value that begins at `at` (not a space), as an offset in the text.
-inline std::size_t skip_value(std::string_view text, std::size_t at) noexcept
-{
-    std::size_t depth = 0;
-    while (at < text.size()) {
-        switch (text[at]) {
-        case '"': at = detail::closing_quote(text, at + 1) + 1; break;
-        case '{':
-        case '[':
-            ++depth;
-            ++at;
-            continue;
-        case '}':
-        case ']':
-            if (depth == 0) return at;
-            --depth;
-            ++at;
-            break;
-        case ',':
-        case ':':
-        case ' ':
-        case '\t':
-        case '\n':
-        case '\r':
-            if (depth == 0) return at;
-            ++at;
-            continue;
-        default: // a number or a word ends where another token or a space begins
-            at = text.find_first_of(",:]} \t\n\r", at + 1);
-            if (at == std::string_view::npos) return text.size();
-        }
-        if (depth == 0) return at < text.size() ? at : text.size();
-    }
-    return text.size();
-}
+std::size_t skip_value(std::string_view text, std::size_t at) noexcept;
 
 /// The text of the value of a member of an object, without the spaces around it; nothing when there is no such
 /// member. Of a key that is there twice the last value counts, as in a parsed value.
-inline std::optional<std::string_view> member_source(std::string_view object, std::string_view key)
-{
-    std::optional<std::string_view> found;
-    std::size_t at = detail::skip_space(object, 0);
-    if (at == object.size() || object[at] != '{') return found;
-    for (++at;; ++at) {
-        at = detail::skip_space(object, at);
-        if (at >= object.size() || object[at] != '"') return found;
-        const std::size_t end = detail::closing_quote(object, at + 1);
-        const std::string_view name = object.substr(at + 1, end - at - 1);
-        const bool same = name.find('\\') == std::string_view::npos ? name == key : detail::unescape(name) == key;
-        at = detail::skip_space(object, end + 1);
-        if (at >= object.size() || object[at] != ':') return found;
-        at = detail::skip_space(object, at + 1);
-        const std::size_t stop = skip_value(object, at);
-        if (same) found = object.substr(at, stop - at);
-        at = detail::skip_space(object, stop);
-        if (at >= object.size() || object[at] != ',') return found;
-    }
-}
+std::optional<std::string_view> member_source(std::string_view object, std::string_view key);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -900,20 +676,10 @@ private:
 class notes
 {
 public:
-    notes& add(std::string name, field note)
-    {
-        entries_.emplace_back(std::move(name), std::move(note));
-        return *this;
-    }
+    notes& add(std::string name, field note);
 
     /// The latest note on a member, or null.
-    const field* find(std::string_view name) const noexcept
-    {
-        for (auto at = entries_.rbegin(); at != entries_.rend(); ++at) {
-            if (at->first == name) return &at->second;
-        }
-        return nullptr;
-    }
+    const field* find(std::string_view name) const noexcept;
 
     auto begin() const noexcept { return entries_.begin(); }
     auto end() const noexcept { return entries_.end(); }
@@ -975,6 +741,8 @@ struct enumerators_from<List<Descriptor...>>
 template <described_enum E>
 using enumerators = enumerators_from<boost::describe::describe_enumerators<E>>;
 
+const notes& no_notes() noexcept;
+
 /// The notes that stand beside a struct; made once.
 template <class T>
 const notes& notes_beside()
@@ -983,21 +751,11 @@ const notes& notes_beside()
         static const notes found = schema_notes(static_cast<const T*>(nullptr));
         return found;
     } else {
-        static const notes none;
-        return none;
+        return no_notes();
     }
 }
 
-/// The first note on a member that does not exist.
-inline const std::string* stray_note(std::span<const member_info> members, const notes& all) noexcept
-{
-    for (const auto& [name, note] : all) {
-        bool known = false;
-        for (const member_info& member : members) known = known || member.name == name;
-        if (!known) return &name;
-    }
-    return nullptr;
-}
+result<void> check_notes(std::span<const member_info> members, const notes& extra, const notes& beside);
 
 } // namespace detail
 
@@ -1006,10 +764,7 @@ inline const std::string* stray_note(std::span<const member_info> members, const
 template <described_struct T>
 result<void> check_notes(const notes& extra = {})
 {
-    const std::string* stray = detail::stray_note(detail::layout<T>::members, extra);
-    if (!stray) stray = detail::stray_note(detail::layout<T>::members, detail::notes_beside<T>());
-    if (stray) return fail(errc::invalid_argument, "a note for the member \"" + *stray + "\", which does not exist");
-    return {};
+    return detail::check_notes(detail::layout<T>::members, extra, detail::notes_beside<T>());
 }
 
 } // namespace comcp::inline COMCP_ABI
@@ -1019,13 +774,12 @@ result<void> check_notes(const notes& extra = {})
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -1034,209 +788,81 @@ result<void> check_notes(const notes& extra = {})
 #include <string_view>
 #include <type_traits>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace comcp::inline COMCP_ABI
 {
+
+/// Appends a text as a JSON string, with its quotes. Each byte that is not part of a well-formed code point is replaced
+/// by U+FFFD.
+void write_string(std::string& out, std::string_view text);
+
+void write_bool(std::string& out, bool value);
 
 namespace detail
 {
 
-/// How a byte stands in a JSON string; of size 0 for the bytes of multi-byte code points. Eight bytes, so that it is
-/// copied in one move.
-struct escaped_byte
+void write_signed(std::string& out, long long value);
+void write_unsigned(std::string& out, unsigned long long value);
+
+// The shortest digits of each type: those of 0.1F are "0.1".
+void write_floating(std::string& out, float value);
+void write_floating(std::string& out, double value);
+void write_floating(std::string& out, long double value);
+
+/// Appends `size` bytes that the caller fills. Not for large texts: they would be written twice.
+inline char* grow(std::string& out, std::size_t size)
 {
-    char text[7];
-    unsigned char size;
-};
-
-inline constexpr std::array<escaped_byte, 256> escaped_bytes = [] {
-    std::array<escaped_byte, 256> table{};
-    constexpr std::string_view short_forms = "\bb\tt\nn\ff\rr\"\"\\\\";
-    for (unsigned byte = 0; byte < 0x80; ++byte) {
-        const auto letter = static_cast<char>(byte);
-        escaped_byte& entry = table[byte];
-        if (byte < 0x20) {
-            entry = {{'\\', 'u', '0', '0', byte < 0x10 ? '0' : '1', "0123456789abcdef"[byte % 16]}, 6};
-        } else {
-            entry = {{letter}, 1};
-        }
-        for (std::size_t form = 0; form < short_forms.size(); form += 2) {
-            if (short_forms[form] == letter) entry = {{'\\', short_forms[form + 1]}, 2};
-        }
-    }
-    return table;
-}();
-
-inline const escaped_byte& escape(char letter) noexcept { return escaped_bytes[static_cast<unsigned char>(letter)]; }
-
-/// Whether eight bytes all stand for themselves in a JSON string: no quote, backslash, control, none beyond ASCII.
-inline bool plain_8(const char* at) noexcept
-{
-    constexpr std::uint64_t ones = 0x0101010101010101U;
-    std::uint64_t word;
-    std::memcpy(&word, at, sizeof(word));
-    // Subtracting sets the high bit where a byte is below what is subtracted; a borrow comes only from such a byte.
-    const std::uint64_t control = word - ones * 0x20;
-    const std::uint64_t quote = (word ^ (ones * '"')) - ones;
-    const std::uint64_t backslash = (word ^ (ones * '\\')) - ones;
-    return ((control | quote | backslash | word) & (ones * 0x80)) == 0;
+    out.resize(out.size() + size);
+    return out.data() + out.size() - size;
 }
 
-/// The same of 32 bytes.
-inline bool plain_32(const char* at) noexcept
+/// Appends several short texts, looking for room once.
+inline void append_all(std::string& out, std::initializer_list<std::string_view> parts)
 {
-#if defined(__SSE2__)
-    const auto special = [at](std::ptrdiff_t offset) {
-        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + offset));
-        const __m128i control = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)); // signed: those beyond ASCII as well
-        const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-        const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-        return _mm_or_si128(control, _mm_or_si128(quote, backslash));
-    };
-    return _mm_movemask_epi8(_mm_or_si128(special(0), special(16))) == 0;
-#else
-    return plain_8(at) && plain_8(at + 8) && plain_8(at + 16) && plain_8(at + 24);
-#endif
-}
-
-/// The end of the run that can be copied as it is: plain bytes and well-formed code points.
-inline const char* clean_run(const char* at, const char* end) noexcept
-{
-    for (;;) {
-        while (end - at >= 32 && plain_32(at)) at += 32;
-        while (end - at >= 8 && plain_8(at)) at += 8;
-        while (at != end && escape(*at).size == 1) ++at;
-        if (at == end || static_cast<unsigned char>(*at) < 0x80) return at;
-        do {
-            const std::size_t length = code_point_length(std::string_view(at, static_cast<std::size_t>(end - at)));
-            if (length == 1) return at;
-            at += length;
-        } while (at != end && static_cast<unsigned char>(*at) >= 0x80);
-    }
-}
-
-/// Appends a block that begins with a byte that must be escaped, up to a multi-byte code point; returns its end.
-/// Text with many escapes costs a table look-up for each byte, and one append for each block.
-inline const char* write_escaped_block(std::string& out, const char* at, const char* end)
-{
-    constexpr std::ptrdiff_t most = 128;
-    char block[most * 6 + sizeof(escaped_byte)];
-    std::size_t used = 0;
-    if (end - at > most) end = at + most;
-    for (; at != end && escape(*at).size != 0; ++at) {
-        std::memcpy(block + used, &escape(*at), sizeof(escaped_byte));
-        used += escape(*at).size;
-    }
-    out.append(block, used);
-    return at;
+    std::size_t size = 0;
+    for (const std::string_view part : parts) size += part.size();
+    char* at = grow(out, size);
+    for (const std::string_view part : parts) at = std::copy(part.begin(), part.end(), at);
 }
 
 } // namespace detail
 
-/// Appends a text as a JSON string, with its quotes. Each byte that is not part of a well-formed code point is replaced
-/// by U+FFFD.
-inline void write_string(std::string& out, std::string_view text)
+namespace detail
 {
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    // Exactly as long as a large plain text, a string would be doubled and copied for the bracket that comes next.
-    if (text.size() >= 4096) out.reserve(out.size() + text.size() + text.size() / 64 + 64);
-    out += '"';
-    for (;;) {
-        const char* const stop = detail::clean_run(at, end);
-        out.append(at, stop);
-        if (stop == end) break;
-        if (static_cast<unsigned char>(*stop) >= 0x80) {
-            out += "\xEF\xBF\xBD";
-            at = stop + 1;
-        } else {
-            at = detail::write_escaped_block(out, stop, end);
-        }
-    }
-    out += '"';
-}
 
-inline void write_bool(std::string& out, bool value) { out += value ? "true" : "false"; }
+/// The digits of an integer.
+class integer_text
+{
+public:
+    explicit integer_text(std::int64_t value) noexcept;
+    operator std::string_view() const noexcept { return {digits_, size_}; }
+
+private:
+    char digits_[24];
+    std::size_t size_;
+};
+
+} // namespace detail
 
 template <std::integral Integer>
     requires(!std::same_as<Integer, bool>)
 void write_integer(std::string& out, Integer value)
 {
-    char digits[24];
-    const auto end = std::to_chars(digits, digits + sizeof(digits), value);
-    out.append(digits, end.ptr);
+    if constexpr (std::is_signed_v<Integer>) detail::write_signed(out, value);
+    else detail::write_unsigned(out, value);
 }
-
-namespace detail
-{
-
-template <class Floating>
-void write_floating(std::string& out, Floating value)
-{
-    if (!std::isfinite(value)) { // JSON has no word for them
-        out += "null";
-        return;
-    }
-    char digits[64];
-    const auto end = std::to_chars(digits, digits + sizeof(digits), value);
-    const std::string_view text(digits, static_cast<std::size_t>(end.ptr - digits));
-    out += text;
-    if (text.find_first_of(".e") == std::string_view::npos) out += ".0"; // stays a number with a fraction for readers
-}
-
-} // namespace detail
 
 /// Appends the shortest digits that read back as the same number, with a fraction or an exponent; `null` for NaN and
 /// the infinities.
-inline void write_double(std::string& out, double value) { detail::write_floating(out, value); }
-
-void write_value(std::string& out, const json::value& value);
+void write_double(std::string& out, double value);
 
 /// Appends an array on one line, without spaces.
-inline void write_value(std::string& out, const json::array& array)
-{
-    char before = '[';
-    for (const json::value& item : array) {
-        out += before;
-        before = ',';
-        write_value(out, item);
-    }
-    out += before == '[' ? "[]" : "]";
-}
+void write_value(std::string& out, const json::array& array);
 
 /// Appends an object on one line, without spaces.
-inline void write_value(std::string& out, const json::object& object)
-{
-    char before = '{';
-    for (const json::key_value_pair& item : object) {
-        out += before;
-        before = ',';
-        write_string(out, std::string_view(item.key().data(), item.key().size()));
-        out += ':';
-        write_value(out, item.value());
-    }
-    out += before == '{' ? "{}" : "}";
-}
+void write_value(std::string& out, const json::object& object);
 
 /// Appends a value on one line, without spaces. It nests as deep as the value does.
-inline void write_value(std::string& out, const json::value& value)
-{
-    switch (value.kind()) {
-    case json::kind::null: out += "null"; break;
-    case json::kind::bool_: write_bool(out, value.get_bool()); break;
-    case json::kind::int64: write_integer(out, value.get_int64()); break;
-    case json::kind::uint64: write_integer(out, value.get_uint64()); break;
-    case json::kind::double_: write_double(out, value.get_double()); break;
-    case json::kind::string:
-        write_string(out, std::string_view(value.get_string().data(), value.get_string().size()));
-        break;
-    case json::kind::array: write_value(out, value.get_array()); break;
-    case json::kind::object: write_value(out, value.get_object()); break;
-    }
-}
+void write_value(std::string& out, const json::value& value);
 
 namespace detail
 {
@@ -1271,28 +897,10 @@ struct write_table
     static constexpr std::array<write_function, sizeof...(Member)> functions{&write_erased<Member>...};
 };
 
-inline void write_members(std::string& out, const void* object, std::span<const member_info> members,
-                          const write_function* functions)
-{
-    char before = '{';
-    for (std::size_t index = 0; index < members.size(); ++index) {
-        const std::size_t start = out.size();
-        out += before;
-        write_string(out, members[index].name);
-        out += ':';
-        if (functions[index](out, members[index].address(const_cast<void*>(object)))) before = ',';
-        else out.resize(start);
-    }
-    out += before == '{' ? "{}" : "}";
-}
+void write_members(std::string& out, const void* object, std::span<const member_info> members,
+                   const write_function* functions);
 
-inline void write_enumerator(std::string& out, std::span<const enumerator_info> all, std::uint64_t value)
-{
-    for (const enumerator_info& each : all) {
-        if (each.value == value) return write_string(out, each.name);
-    }
-    out += "null"; // a value that has no name
-}
+void write_enumerator(std::string& out, std::span<const enumerator_info> all, std::uint64_t value);
 
 } // namespace detail
 
@@ -1478,32 +1086,17 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 /// A copy that owns its memory.
-inline json::value owned(const json::value& from) { return json::value(from, json::storage_ptr()); }
-inline json::object owned(const json::object& from) { return json::object(from, json::storage_ptr()); }
+json::value owned(const json::value& from);
+json::object owned(const json::object& from);
 
 /// The text of a member; empty when it is absent.
-inline std::string text_member(const json::object& from, std::string_view key)
-{
-    return std::string(string_member(from, key).value_or(std::string_view()));
-}
+std::string text_member(const json::object& from, std::string_view key);
 
 /// A copy of an object member; empty when it is absent.
-inline json::object owned_object_member(const json::object& from, std::string_view key)
-{
-    const json::object* found = object_member(from, key);
-    return found ? owned(*found) : json::object();
-}
+json::object owned_object_member(const json::object& from, std::string_view key);
 
 /// Copies of the members that are not among the known ones. A null of an unknown member is kept: it may mean something.
-inline json::object unknown_members(const json::object& from, std::initializer_list<std::string_view> known)
-{
-    json::object rest;
-    for (const auto& member : from) {
-        const std::string_view key(member.key().data(), member.key().size());
-        if (std::ranges::find(known, key) == known.end()) rest.emplace(member.key(), owned(member.value()));
-    }
-    return rest;
-}
+json::object unknown_members(const json::object& from, std::initializer_list<std::string_view> known);
 
 } // namespace comcp::inline COMCP_ABI::detail
 
@@ -1529,34 +1122,10 @@ public:
 };
 
 /// The strings of an array member; what is not a string is left out.
-inline std::vector<std::string> read_strings(const json::object& from, std::string_view key)
-{
-    std::vector<std::string> texts;
-    if (const json::array* items = array_member(from, key)) {
-        for (const json::value& item : *items) {
-            if (const json::string* text = item.if_string()) texts.emplace_back(text->data(), text->size());
-        }
-    }
-    return texts;
-}
+std::vector<std::string> read_strings(const json::object& from, std::string_view key);
 
 /// Reads the member `icons`. An icon without a `src` is left out.
-inline std::vector<icon> read_icons(const json::object& from)
-{
-    std::vector<icon> icons;
-    if (const json::array* items = array_member(from, "icons")) {
-        for (const json::value& item : *items) {
-            const json::object* object = item.if_object();
-            if (!object || !string_member(*object, "src")) continue;
-            icon& read =
-                icons.emplace_back(detail::text_member(*object, "src"), detail::text_member(*object, "mimeType"));
-            read.sizes = read_strings(*object, "sizes");
-            read.theme = detail::text_member(*object, "theme");
-            read.extra = detail::unknown_members(*object, {"src", "mimeType", "sizes", "theme"});
-        }
-    }
-    return icons;
-}
+std::vector<icon> read_icons(const json::object& from);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -1707,107 +1276,11 @@ public:
 };
 
 namespace detail
-{
-
-inline std::optional<content_annotations> read_annotations(const json::object& from)
-{
-    const json::object* object = object_member(from, "annotations");
-    if (!object) return std::nullopt;
-    content_annotations read;
-    read.audience = read_strings(*object, "audience");
-    read.priority = number_member(*object, "priority");
-    read.last_modified = text_member(*object, "lastModified");
-    read.extra = unknown_members(*object, {"audience", "priority", "lastModified"});
-    return read;
-}
-
-/// Reads the block itself; false, and nothing changed, when it lacks what its type requires.
-inline bool read_block(const json::object& from, std::string_view type, content::block_type& into,
-                       std::vector<std::string>& oddities)
-{
-    if (type == "text") {
-        const auto text = string_member(from, "text");
-        if (text) into = text_content{std::string(*text)};
-        return text.has_value();
-    }
-    if (type == "image" || type == "audio") {
-        const auto data = string_member(from, "data");
-        if (!data) return false;
-        std::string mime_type = text_member(from, "mimeType");
-        if (mime_type.empty()) oddities.push_back(std::string(type) + " block without a mimeType");
-        if (type == "image") {
-            into = image_content{std::string(*data), std::move(mime_type)};
-        } else {
-            into = audio_content{std::string(*data), std::move(mime_type)};
-        }
-        return true;
-    }
-    if (type == "resource_link") {
-        const auto uri = string_member(from, "uri");
-        if (!uri) return false;
-        auto& link = into.emplace<resource_link>();
-        link.uri = *uri;
-        link.name = text_member(from, "name");
-        link.title = text_member(from, "title");
-        link.description = text_member(from, "description");
-        link.mime_type = text_member(from, "mimeType");
-        link.size = integer_member(from, "size");
-        link.icons = read_icons(from);
-        return true;
-    }
-    if (type == "resource") {
-        const json::object* inner = object_member(from, "resource");
-        if (!inner) return false;
-        const auto text = string_member(*inner, "text");
-        const auto blob = string_member(*inner, "blob");
-        if (!text && !blob) return false;
-        auto& resource = into.emplace<embedded_resource>();
-        resource.uri = text_member(*inner, "uri");
-        resource.mime_type = text_member(*inner, "mimeType");
-        if (text) resource.text.emplace(*text);
-        if (!text) resource.blob.emplace(*blob);
-        resource.extra = unknown_members(*inner, {"uri", "mimeType", "text", "blob"});
-        return true;
-    }
-    return false;
-}
-
-/// Members that belong to the kind of block and must not be kept a second time.
-inline json::object unknown_block_members(const json::object& from, std::string_view type)
-{
-    if (type == "text") return unknown_members(from, {"type", "text", "annotations", "_meta"});
-    if (type == "resource") return unknown_members(from, {"type", "resource", "annotations", "_meta"});
-    if (type == "resource_link") {
-        return unknown_members(
-            from, {"type", "uri", "name", "title", "description", "mimeType", "size", "icons", "annotations", "_meta"});
-    }
-    return unknown_members(from, {"type", "data", "mimeType", "annotations", "_meta"});
-}
-
-} // namespace detail
+{} // namespace detail
 
 /// Reads one block into `into`, which must be fresh. Never fails: what cannot be read as a known block is kept as JSON,
 /// and a sentence that says why is added to `oddities`.
-inline void read_content(const json::value& from, content& into, std::vector<std::string>& oddities)
-{
-    const json::object* object = from.if_object();
-    const std::string_view type = object ? string_member(*object, "type").value_or(std::string_view()) : "";
-    if (object && detail::read_block(*object, type, into.block, oddities)) {
-        if (type == "text" && object->size() == 2) return; // the usual block has nothing more
-        into.annotations = detail::read_annotations(*object);
-        into.meta = detail::owned_object_member(*object, "_meta");
-        into.extra = detail::unknown_block_members(*object, type);
-    } else if (const json::string* text = from.if_string()) {
-        oddities.push_back("content block is a plain string");
-        into.block = text_content{std::string(text->data(), text->size())};
-    } else {
-        oddities.push_back(!object        ? "content block is not an object"
-                           : type.empty() ? "content block without a type"
-                                          : "unknown or malformed content block of type " +
-                                                std::string(detail::first_code_points(type, 40)));
-        into.block = unknown_content{detail::owned(from)};
-    }
-}
+void read_content(const json::value& from, content& into, std::vector<std::string>& oddities);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -1892,33 +1365,7 @@ public:
 ///
 /// A fault means this tool cannot be called: no name, or an input schema that is not an object. An output schema that
 /// is not an object is left out.
-inline result<tool> read_tool(const json::value& from)
-{
-    const json::object* object = from.if_object();
-    if (!object) return fail(errc::invalid_message, "a tool that is not an object");
-    const auto name = string_member(*object, "name");
-    if (!name) return fail(errc::invalid_message, "a tool without a name");
-    const json::object* schema = object_member(*object, "inputSchema");
-    if (!schema) {
-        return fail(errc::invalid_message,
-                    "tool \"" + std::string(detail::first_code_points(*name, 128)) + "\" has no object as inputSchema");
-    }
-
-    tool read{std::string(*name)};
-    read.title = detail::text_member(*object, "title");
-    read.description = detail::text_member(*object, "description");
-    read.input_schema = detail::owned(*schema);
-    if (const json::object* output = object_member(*object, "outputSchema"))
-        read.output_schema = detail::owned(*output);
-    if (const json::object* hints = object_member(*object, "annotations")) {
-        read.annotations = tool_annotations::read(*hints);
-    }
-    read.icons = read_icons(*object);
-    read.meta = detail::owned_object_member(*object, "_meta");
-    read.extra = detail::unknown_members(
-        *object, {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"});
-    return read;
-}
+result<tool> read_tool(const json::value& from);
 
 /// What a call of a tool gave. A tool that failed is a result too: see `is_error`.
 class tool_result
@@ -1957,78 +1404,13 @@ public:
 inline constexpr std::size_t max_content_blocks = 10'000;
 
 namespace detail
-{
-
-inline void read_result_content(const json::value& from, tool_result& into)
-{
-    const json::array* items = from.if_array();
-    if (!items) {
-        into.oddities.push_back("content is not an array");
-        if (!from.is_null()) read_content(from, into.content.emplace_back(), into.oddities);
-        return;
-    }
-    const std::size_t count = std::min(items->size(), max_content_blocks);
-    if (count < items->size()) into.oddities.push_back("too many content blocks: the rest is dropped");
-    into.content.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) read_content((*items)[i], into.content.emplace_back(), into.oddities);
-}
-
-} // namespace detail
+{} // namespace detail
 
 /// Reads a result of tools/call into `read`, which must be fresh and owns its memory. Never fails: what is odd is kept,
 /// and named in `oddities`. Give `source`, the text of the same object, to keep it.
-inline void read_tool_result(const json::object& from, std::string_view source, tool_result& read)
-{
-    if (!source.empty()) read.source = source;
+void read_tool_result(const json::object& from, std::string_view source, tool_result& read);
 
-    // One pass instead of a look-up per member: this is what a client does most.
-    const json::value* content = nullptr;
-    const json::value* wrapped = nullptr;
-    const auto take = [&](const json::object& object) {
-        for (const json::key_value_pair& item : object) {
-            const std::string_view key(item.key().data(), item.key().size());
-            const json::value& value = item.value();
-            if (key == "content") {
-                content = &value;
-            } else if (key == "isError") {
-                if (value.is_bool()) {
-                    read.is_error = value.get_bool();
-                } else if (!value.is_null()) {
-                    read.oddities.push_back("isError is not a boolean");
-                }
-            } else if (key == "structuredContent") {
-                if (!value.is_object()) read.oddities.push_back("structuredContent is not an object");
-                read.structured = detail::owned(value);
-            } else if (key == "_meta") {
-                if (value.is_object()) read.meta = detail::owned(value.get_object());
-            } else if (key == "toolResult") {
-                wrapped = &value;
-            }
-        }
-    };
-    take(from);
-    // Very old servers wrap the result: {"toolResult": ...}.
-    if (!content && wrapped) {
-        read.oddities.push_back("result in a toolResult wrapper");
-        if (wrapped->is_object()) {
-            take(wrapped->get_object());
-        } else {
-            content = wrapped;
-        }
-    }
-    if (content) {
-        detail::read_result_content(*content, read);
-    } else {
-        read.oddities.push_back("result without content");
-    }
-}
-
-inline tool_result read_tool_result(const json::object& from, std::string_view source = {})
-{
-    tool_result read;
-    read_tool_result(from, source, read);
-    return read;
-}
+tool_result read_tool_result(const json::object& from, std::string_view source = {});
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -2042,149 +1424,22 @@ namespace comcp::inline COMCP_ABI
 namespace detail
 {
 
-/// How many code points of the JSON of a block that is not known are shown.
-inline constexpr std::size_t unknown_block_cap = 1000;
-
-/// How deep JSON inside of a text may nest to be recognised as a copy of the structured content.
-inline constexpr std::size_t repeated_json_depth = 128;
-
-inline std::string media_note(std::string_view kind, std::string_view mime_type, std::string_view base64)
-{
-    std::string out = "[";
-    out += kind;
-    if (!mime_type.empty()) (out += ' ') += mime_type;
-    if (const auto size = base64_decoded_size(base64)) {
-        ((out += ", ") += std::to_string(*size)) += " bytes]";
-    } else {
-        out += ", not valid base64]";
-    }
-    return out;
-}
-
-inline std::string link_note(const resource_link& link)
-{
-    std::string out = "[resource link " + link.uri;
-    const auto add = [&out](std::string_view label, std::string_view text) {
-        if (!text.empty()) ((out += ", ") += label) += text;
-    };
-    add("name: ", link.name);
-    add("title: ", link.title);
-    add("type: ", link.mime_type);
-    if (link.size) ((out += ", ") += std::to_string(*link.size)) += " bytes";
-    add("description: ", link.description);
-    out += ']';
-    return out;
-}
-
-/// What text there is in a block that is not known, else its JSON.
-inline std::string unknown_text(const json::value& raw)
-{
-    if (const json::object* object = raw.if_object()) {
-        if (const auto text = string_member(*object, "text")) return std::string(*text);
-    }
-    std::string written;
-    write_value(written, raw);
-    const std::size_t end = code_point_offset(written, unknown_block_cap);
-    if (end < written.size()) {
-        written.resize(end);
-        written += "\u2026";
-    }
-    return written;
-}
-
 /// The text of one block. Revisions that lack a kind of block get this text in its place.
-inline std::string block_text(const content& block)
-{
-    struct visitor
-    {
-        std::string operator()(const text_content& b) const { return b.text; }
-        std::string operator()(const image_content& b) const { return media_note("image", b.mime_type, b.data); }
-        std::string operator()(const audio_content& b) const { return media_note("audio", b.mime_type, b.data); }
-        std::string operator()(const resource_link& b) const { return link_note(b); }
-        std::string operator()(const embedded_resource& b) const
-        {
-            if (b.text) return *b.text;
-            return media_note("resource " + b.uri, b.mime_type, b.blob ? std::string_view(*b.blob) : "");
-        }
-        std::string operator()(const unknown_content& b) const { return unknown_text(b.raw); }
-    };
-    return std::visit(visitor(), block.block);
-}
+std::string block_text(const content& block);
 
 /// The JSON of the structured content: as it was received when that is known, so that all digits of numbers are there.
-inline std::string structured_text(const tool_result& from)
-{
-    if (!from.source.empty()) {
-        if (const auto kept = member_source(from.source, "structuredContent")) return std::string(*kept);
-        if (const auto wrapper = member_source(from.source, "toolResult")) {
-            if (const auto kept = member_source(*wrapper, "structuredContent")) return std::string(*kept);
-        }
-    }
-    std::string written;
-    if (from.structured) write_value(written, *from.structured);
-    return written;
-}
-
-/// Whether a text is the JSON of a value; for a string also the string itself.
-inline bool is_json_of(std::string_view text, const json::value& value)
-{
-    if (const json::string* plain = value.if_string()) {
-        if (text == std::string_view(plain->data(), plain->size())) return true;
-    }
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos) return false;
-    // Most texts are not JSON at all: look at one character before parsing.
-    if (value.is_object() != (text[first] == '{') || value.is_array() != (text[first] == '[')) return false;
-    const auto parsed = parse_json(text, repeated_json_depth);
-    return parsed && *parsed == value;
-}
+std::string structured_text(const tool_result& from);
 
 /// Whether a text block already says all that the structured content does. Servers that wrap a plain value as
 /// `{"result": value}` write the plain value as text.
-inline bool text_repeats_structured(const tool_result& from)
-{
-    const json::object* object = from.structured->if_object();
-    // Servers wrap a scalar as {"result": x}, or a text as the only member of any name, and send the bare value as
-    // text.
-    const json::value* only = object && object->size() == 1 ? &object->begin()->value() : nullptr;
-    const json::value* wrapped = only && object->contains("result") ? only : nullptr;
-    const json::string* wrapped_text = only ? only->if_string() : nullptr;
-    for (const content& block : from.content) {
-        const std::string* text = block.as_text();
-        if (!text) continue;
-        if (is_json_of(*text, *from.structured) || (wrapped && is_json_of(*text, *wrapped))) return true;
-        if (wrapped_text && *text == std::string_view(wrapped_text->data(), wrapped_text->size())) return true;
-    }
-    return false;
-}
+bool text_repeats_structured(const tool_result& from);
 
 } // namespace detail
 
 /// All of a result as text, one block after the other, each on lines of its own; then the structured content, unless
 /// a text block already says the same. The text is about as long as the result was on the wire, and never cut here
 /// but for blocks of a kind that is not known.
-inline std::string flatten(const tool_result& from)
-{
-    std::string out;
-    bool first = true;
-    const auto add = [&](std::string_view text) {
-        if (!first) out += '\n';
-        first = false;
-        out += text;
-    };
-    for (const content& block : from.content) {
-        if (const std::string* text = block.as_text()) {
-            add(*text);
-        } else {
-            add(detail::block_text(block));
-        }
-    }
-    // A null says nothing to a reader, whether it was meant or is a member that was not set.
-    if (from.structured && !from.structured->is_null() && !detail::text_repeats_structured(from)) {
-        add(detail::structured_text(from));
-    }
-    return out;
-}
+std::string flatten(const tool_result& from);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -2213,27 +1468,17 @@ private:
 /// The result as text for a model: all blocks and the structured content, within the cap that the client had.
 ///
 /// *Errors*: errc::too_large under `policy::reject`.
-inline std::string to_text(const answer& of)
-{
-    auto text = of.cap().apply(flatten(of));
-    if (text) return std::move(*text);
-    fault refused = text.error();
-    refused.fate = of.outcome(); // the call itself has ended
-    throw_fault(std::move(refused));
-}
+std::string to_text(const answer& of);
 
 } // namespace comcp::inline COMCP_ABI
 
 // ---- comcp/client/listing.hpp
 //
-// All pages of a list. Cursors are opaque and tested for presence, not for truth: an empty string is a cursor like any
-// other. A server that repeats a cursor, or never ends, gives a list that says it is not complete.
+// The tools of a server, all pages of its list (pages.hpp gathers them).
 
 #include <cstddef>
-#include <optional>
 #include <string>
-#include <unordered_set>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 namespace comcp::inline COMCP_ABI
@@ -2261,71 +1506,6 @@ public:
         return nullptr;
     }
 };
-
-namespace detail
-{
-
-/// Collects pages into a list and decides when to stop. Pure: no I/O.
-class tool_pages
-{
-public:
-    tool_pages(std::size_t most_pages, std::size_t most_tools) : most_pages_(most_pages), most_tools_(most_tools) {}
-
-    /// Reads one page out of a message's memory. A fault says that it is no page at all.
-    std::optional<fault> add(const json::object& result)
-    {
-        next_.reset();
-        const json::array* items = array_member(result, "tools");
-        if (!items) return fail(errc::invalid_message, "the list of tools is not an array");
-        ++pages_;
-        for (const json::value& item : *items) {
-            if (list_.tools.size() >= most_tools_) {
-                stop("more than " + std::to_string(most_tools_) + " tools");
-                return std::nullopt;
-            }
-            result_of(item);
-        }
-        // Present, not true: "" is a cursor (2026-07-28, pagination; F-3).
-        if (const auto cursor = string_member(result, "nextCursor")) {
-            if (!seen_.emplace(*cursor).second) stop("the server repeated a cursor");
-            else if (pages_ >= most_pages_) stop("more than " + std::to_string(most_pages_) + " pages");
-            else next_ = std::string(*cursor);
-        }
-        return std::nullopt;
-    }
-
-    /// The cursor of the page to ask for; nothing when the list is done.
-    const std::optional<std::string>& next() const { return next_; }
-    std::size_t pages() const { return pages_; }
-    void stop(std::string why)
-    {
-        next_.reset();
-        list_.complete = false;
-        list_.why_partial = std::move(why);
-    }
-    tool_list take() { return std::move(list_); }
-
-private:
-    void result_of(const json::value& item)
-    {
-        auto read = read_tool(item);
-        if (!read) {
-            if (list_.problems.size() < 100) list_.problems.push_back(read.error().text);
-        } else if (names_.insert(read->name).second) {
-            list_.tools.push_back(std::move(*read));
-        }
-    }
-
-    std::size_t most_pages_;
-    std::size_t most_tools_;
-    std::size_t pages_ = 0;
-    tool_list list_;
-    std::optional<std::string> next_;
-    std::unordered_set<std::string> seen_;
-    std::unordered_set<std::string> names_;
-};
-
-} // namespace detail
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -2387,8 +1567,6 @@ struct limits
 // connect time. Policies get plain facts and give durations; they own no clock and start no timer. Not for limits of
 // the machinery (write stall, close): those are in limits.hpp.
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <concepts>
 #include <span>
@@ -2472,67 +1650,11 @@ private:
     duration ping_ = std::chrono::seconds(10);
 };
 
-/// A program's name without its folder, in lower case, without the extension that Windows needs.
-inline std::string program_name(std::string_view path)
-{
-    std::string name(path.substr(path.find_last_of("/\\") + 1));
-    std::ranges::transform(name, name.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    for (std::string_view extension : {".cmd", ".exe", ".bat", ".ps1"}) {
-        if (name.ends_with(extension)) {
-            name.resize(name.size() - extension.size());
-            break;
-        }
-    }
-    return name;
-}
-
 /// Whether the program first downloads what it runs, so that a cold start takes minutes.
 ///
 /// A sub-command is looked for among all arguments: options before it may have values, and a limit that is longer than
 /// needed does less harm than one that is shorter.
-inline bool is_launcher(const launch_facts& facts)
-{
-    struct rule
-    {
-        std::string_view program;
-        std::string_view argument; // empty: any
-    };
-    static constexpr auto rules = std::to_array<rule>({
-        {"npx", {}},
-        {"uvx", {}},
-        {"bunx", {}},
-        {"pnpx", {}},
-        {"bun", "x"},
-        {"uv", "run"},
-        {"uv", "tool"},
-        {"pipx", "run"},
-        {"pnpm", "dlx"},
-        {"yarn", "dlx"},
-        {"npm", "exec"},
-        {"npm", "x"},
-        {"docker", "run"},
-        {"podman", "run"},
-    });
-    const auto has = [&](std::string_view argument) {
-        return std::ranges::find(facts.args, argument) != facts.args.end();
-    };
-
-    const std::string name = program_name(facts.program);
-    for (const rule& r : rules) {
-        if (name == r.program && (r.argument.empty() || has(r.argument))) return true;
-    }
-    if (name == "deno") {
-        return has("run") && std::ranges::any_of(facts.args, [](std::string_view a) {
-                   return a.starts_with("npm:") || a.starts_with("jsr:");
-               });
-    }
-    // The usual way to reach npx on Windows: cmd /c npx ...
-    if (name == "cmd" && facts.args.size() >= 2 && (facts.args[0] == "/c" || facts.args[0] == "/C")) {
-        return is_launcher({facts.args[1], facts.args.subspan(2)});
-    }
-    return false;
-}
+bool is_launcher(const launch_facts& facts);
 
 /// The default: like `fixed_timeouts`, but a launcher such as npx or uvx has three minutes to connect.
 class launcher_aware : public fixed_timeouts
@@ -2610,15 +1732,7 @@ struct log_message
 };
 
 /// Reads the params of notifications/message. A level that is not known reads as `info`: the text matters more.
-inline log_message read_log_message(const json::object& from)
-{
-    log_message read;
-    const std::string_view level = string_member(from, "level").value_or(std::string_view());
-    read.level = parse_log_level(level).value_or(log_level::info);
-    read.logger = detail::text_member(from, "logger");
-    if (const json::value* data = member(from, "data")) read.data = detail::owned(*data);
-    return read;
-}
+log_message read_log_message(const json::object& from);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -2632,7 +1746,6 @@ inline log_message read_log_message(const json::object& from)
 // The id of a JSON-RPC request: a string or an integer, kept as the text that was received, so that it goes back
 // exactly as it came (A-2). Not a number to calculate with, and never null, a fraction or a bool.
 
-#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -2640,7 +1753,6 @@ inline log_message read_log_message(const json::object& from)
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::rpc
@@ -2656,9 +1768,7 @@ public:
         requires(!std::same_as<Int, bool>)
     id(Int number)
     {
-        char digits[24];
-        const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-        text_.assign(digits, static_cast<std::size_t>(end - digits));
+        write_integer(text_, number);
     }
 
     static id string(std::string text) { return id(std::move(text), true); }
@@ -2668,19 +1778,7 @@ public:
 
     /// The id that a JSON number is. A fraction of zeros is dropped, as JSON Schema calls 1.0 an integer; anything else
     /// that is not a plain integer is no id.
-    static std::optional<id> from_number(std::string_view number)
-    {
-        const auto point = number.find('.');
-        const std::string_view whole = number.substr(0, point);
-        const std::string_view digits = whole.substr(whole.starts_with('-') ? 1 : 0);
-        if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos) return std::nullopt;
-        if (digits.size() > 1 && digits.front() == '0') return std::nullopt;
-        if (point != number.npos) {
-            const std::string_view fraction = number.substr(point + 1);
-            if (fraction.empty() || fraction.find_first_not_of('0') != fraction.npos) return std::nullopt;
-        }
-        return whole == "-0" ? id(0) : integer_text(std::string(whole));
-    }
+    static std::optional<id> from_number(std::string_view number);
 
     bool is_string() const noexcept { return is_string_; }
 
@@ -2692,26 +1790,10 @@ public:
 
     /// Like `integer()`, but also for a string that is the plain decimal form of an integer: some peers answer `0`
     /// with `"0"`.
-    std::optional<std::int64_t> decimal() const noexcept
-    {
-        std::int64_t value = 0;
-        const char* const end = text_.data() + text_.size();
-        const auto [stop, error] = std::from_chars(text_.data(), end, value);
-        if (error != std::errc() || stop != end) return std::nullopt;
-        const std::string_view digits = text().substr(value < 0 ? 1 : 0);
-        if (digits.front() == '-' || (digits.size() > 1 && digits.front() == '0')) return std::nullopt; // "-0", "007"
-        return value;
-    }
+    std::optional<std::int64_t> decimal() const noexcept;
 
     /// Appends the id as JSON, exactly as it was received.
-    void write(std::string& out) const
-    {
-        if (is_string_) {
-            write_string(out, text_);
-        } else {
-            out += text_;
-        }
-    }
+    void write(std::string& out) const;
 
     std::size_t hash() const noexcept { return std::hash<std::string_view>()(text_) ^ (is_string_ ? 1U : 0U); }
 
@@ -2821,33 +1903,10 @@ struct root
 };
 
 /// Reads the result of roots/list. Entries without a uri are left out.
-inline std::vector<root> read_roots(const json::object& from)
-{
-    std::vector<root> read;
-    const json::array* items = array_member(from, "roots");
-    if (!items) return read;
-    for (const json::value& item : *items) {
-        const json::object* object = item.if_object();
-        const auto uri = object ? string_member(*object, "uri") : std::nullopt;
-        if (uri) read.emplace_back(std::string(*uri), detail::text_member(*object, "name"));
-    }
-    return read;
-}
+std::vector<root> read_roots(const json::object& from);
 
 /// Appends the result of roots/list.
-inline void write_roots(std::string& out, const std::vector<root>& roots)
-{
-    out += R"({"roots":[)";
-    bool comma = false;
-    for (const root& each : roots) {
-        if (comma) out += ',';
-        comma = true;
-        write_string(out += R"({"uri":)", each.uri);
-        if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
-        out += '}';
-    }
-    out += "]}";
-}
+void write_roots(std::string& out, const std::vector<root>& roots);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -3151,6 +2210,643 @@ private:
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/client/target.hpp
+//
+// The server that a client talks to, with its kind erased: a program to start, a URL, or whatever else a host describes
+// (transport/settings.hpp says how). It makes a fresh transport for each session.
+
+// ---- comcp/transport/child_transport.hpp
+//
+// The client's side of stdio: starts a server as a child process and talks over its pipes. The end of the child is told
+// with its exit status and its last words on stderr.
+
+// ---- comcp/transport/child_process.hpp
+//
+// The description of a server that is to be started as a child process. It starts nothing and can be copied and kept,
+// for a restart; the running child is in transport/child.hpp.
+
+// ---- comcp/detail/environment.hpp
+//
+// The environment of a child, computed once as data: the same value is used to look its program up and to start it.
+// Not for reading or changing the environment of this process.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+using environment = std::map<std::string, std::string, std::less<>>;
+
+/// A variable that the host declared for a child, or (without a value) took away.
+struct environment_change
+{
+    std::string name;
+    std::optional<std::string> value;
+};
+
+/// What a child gets. `parent` is a list like `environ`, ended by a null pointer; `everything` passes all of it.
+environment child_environment(const char* const* parent, bool everything,
+                              const std::vector<environment_change>& changes);
+
+/// As `execve` wants it: `NAME=value`.
+std::vector<std::string> environment_strings(const environment& from);
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+class child;
+}
+
+/// A server to start: `child_process("npx").arg("-y").arg("some-server").env("TOKEN", token)`.
+///
+/// The program is looked up in the PATH that the child itself gets. A name with a slash is not looked up, and is
+/// relative to the child's working directory. No shell is involved: arguments arrive as they are.
+class child_process
+{
+public:
+    explicit child_process(std::string program, std::vector<std::string> args = {})
+        : program_(std::move(program)),
+          args_(std::move(args))
+    {}
+
+    /// Adds one argument.
+    child_process& arg(std::string value)
+    {
+        args_.push_back(std::move(value));
+        return *this;
+    }
+    /// Sets a variable of the child's environment.
+    child_process& env(std::string variable, std::string value)
+    {
+        changes_.push_back({std::move(variable), std::move(value)});
+        return *this;
+    }
+    /// Leaves a variable out that the child would get from the host.
+    child_process& without_env(std::string variable)
+    {
+        changes_.push_back({std::move(variable), std::nullopt});
+        return *this;
+    }
+    /// Passes the host's whole environment, secrets included. Without it a child gets what `env` declares and, of the
+    /// host's: HOME LANG LANGUAGE LC_* LOGNAME PATH SHELL TERM TMPDIR TZ USER XDG_CACHE_HOME XDG_CONFIG_HOME
+    /// XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME, less what is an exported shell function.
+    child_process& inherit_environment()
+    {
+        everything_ = true;
+        return *this;
+    }
+    /// The child's working directory; that of the host when not set.
+    child_process& directory(std::string path)
+    {
+        directory_ = std::move(path);
+        return *this;
+    }
+    /// Called on the executor with what the child writes to stderr, in pieces as it comes. What it throws is ignored.
+    child_process& on_stderr(std::function<void(std::string_view)> callback)
+    {
+        on_stderr_ = std::move(callback);
+        return *this;
+    }
+    /// What errors call the server; the program when not set.
+    child_process& name(std::string text)
+    {
+        name_ = std::move(text);
+        return *this;
+    }
+    /// Linux: the signal that the child gets when its parent is gone. Off by default, because it is sent when the
+    /// *thread* that started the child ends: only for hosts that start children from a thread that lives as long as
+    /// they.
+    child_process& parent_death_signal(int signal)
+    {
+        parent_death_signal_ = signal;
+        return *this;
+    }
+    /// The time that an orderly stop gives after the end of input (5 s) and after SIGTERM (2 s), before SIGKILL.
+    child_process& stop_after(duration end_of_input, duration term)
+    {
+        end_of_input_ = end_of_input;
+        term_ = term;
+        return *this;
+    }
+    /// How many of the last bytes of stderr are kept for errors (8 KiB).
+    child_process& stderr_tail(std::size_t bytes)
+    {
+        stderr_tail_ = bytes;
+        return *this;
+    }
+
+    const std::string& program() const noexcept { return program_; }
+    const std::vector<std::string>& args() const noexcept { return args_; }
+    const std::string& name() const noexcept { return name_.empty() ? program_ : name_; }
+
+private:
+    friend class detail::child;
+
+    std::string program_;
+    std::vector<std::string> args_;
+    std::vector<detail::environment_change> changes_;
+    bool everything_ = false;
+    std::string directory_;
+    std::function<void(std::string_view)> on_stderr_;
+    std::string name_;
+    int parent_death_signal_ = 0;
+    duration end_of_input_ = std::chrono::seconds(5);
+    duration term_ = std::chrono::seconds(2);
+    std::size_t stderr_tail_ = 8 * 1024;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/transport/concept.hpp
+//
+// The contract between a session and what carries its messages. A transport moves whole JSON-RPC messages and looks
+// into none: what is a request, what a revision allows, and what a closed stream means is decided by the session.
+//
+// An *exchange* is what an answer belongs to: the whole pipe on stdio (always `pipe_exchange`), one POST, GET stream or
+// listen on HTTP. A server answers by exchange, a client correlates by id inside one.
+
+// ---- comcp/rpc/oversize.hpp
+//
+// What is learnt of a message over the size limit while it is skipped (scan.hpp looks).
+
+#include <cstddef>
+#include <string>
+
+namespace comcp::inline COMCP_ABI::rpc
+{
+
+/// What is known of a message that was not kept. Nulls count as absent, and the last of two equal keys counts.
+struct oversize_facts
+{
+    bool object = false;     ///< the outermost value is an object
+    bool id_present = false; ///< there is an `id` of any kind, so that a method makes this a request
+    bool id_known = false;   ///< and it is a string or integer of at most 256 bytes
+    rpc::id id;
+    bool has_method = false;
+    std::string method; ///< empty when it is longer than 128 bytes
+    bool has_result = false;
+    bool has_error = false;
+    std::size_t bytes = 0; ///< the size of the message
+};
+
+} // namespace comcp::inline COMCP_ABI::rpc
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+enum class exchange_id : std::uint64_t {};
+
+/// The one exchange of a transport that is a single stream in each direction.
+inline constexpr exchange_id pipe_exchange{0};
+
+/// What a transport knows about a message besides its text. Empty on stdio.
+struct message_facts
+{
+    std::vector<std::pair<std::string, std::string>> fields; ///< HTTP header fields
+    std::string peer;                                        ///< address of the peer
+    std::string principal;                                   ///< who the host's authorization says it is
+};
+
+/// One thing that happened on a transport. Views are valid until the next `receive`.
+struct transport_event
+{
+    enum class kind {
+        message,         ///< `text` is one whole message
+        oversized,       ///< a message beyond the limit was skipped; `skipped` says what could be learnt of it
+        exchange_failed, ///< what we sent on it did not get through, or was refused; `why` says how, with its outcome
+        exchange_closed, ///< the peer ended the exchange; a client then says `resume`, `complete` or `abandon`
+        closed,          ///< nothing will come any more; an empty `why` is an orderly end of input
+    };
+
+    kind what = kind::message;
+    exchange_id exchange = pipe_exchange; ///< a client's request: the number that the session chose
+    std::string_view text;
+    const message_facts* facts = nullptr;
+    rpc::oversize_facts skipped;
+    fault why;
+};
+
+/// All events that were complete in what was read at once.
+using transport_batch = std::vector<transport_event>;
+
+/// What an outgoing message is and where it belongs.
+struct send_hint
+{
+    enum class kind : std::uint8_t {
+        notification,
+        request,
+        answer, ///< completes the exchange
+    };
+
+    /// The exchange that is answered, or the one that a server's request or notification relates to. A request of a
+    /// client opens one: the session chooses its number, never that of the pipe.
+    exchange_id exchange = pipe_exchange;
+    kind what = kind::notification;
+    int status = 200; ///< of an answer, where the transport has such a thing (HTTP)
+};
+
+/// Erased per session: one virtual call per batch is nothing beside a write.
+///
+/// Thread rule: everything on the session's executor. Destroying a transport closes it at once.
+class transport
+{
+public:
+    transport() = default;
+    transport(const transport&) = delete;
+    transport& operator=(const transport&) = delete;
+    virtual ~transport() = default;
+
+    /// Opens it (starts the process, connects). *Errors*: `comcp::error`, outcome not_sent.
+    virtual task<void> open() = 0;
+
+    /// Writes what was queued, waits until something has happened, and fills `batch` with all of it (cleared first).
+    /// After `closed` it is not called again. Only one receive at a time.
+    virtual task<void> receive(transport_batch& batch) = 0;
+
+    /// Starts a message: append its text, one line of JSON, to the returned string, then `commit`. Nothing else may
+    /// happen on the transport in between, and what was in the string before stays untouched.
+    virtual std::string& begin(const send_hint& hint) = 0;
+    /// Queues what was appended since `begin`. Never waits; written at the next `receive` or, outside of one, in the
+    /// same turn of the executor.
+    virtual void commit() = 0;
+    /// Writes what is queued as far as that is possible without waiting.
+    virtual void flush() = 0;
+
+    /// Bytes accepted and not yet written.
+    virtual std::size_t queued() const = 0;
+    /// Total of bytes written so far: does not move while the peer does not read.
+    virtual std::uint64_t written() const = 0;
+    /// The error that ended writing, if any: what is queued is then gone.
+    virtual std::error_code write_error() const = 0;
+    /// Called in place, from a write, when `queued()` went down. One listener, without ownership.
+    virtual void on_drained(void (*call)(void*), void* argument) = 0;
+
+    /// Gives one exchange up: nothing more is sent or reported for it.
+    virtual void abandon(exchange_id exchange) = 0;
+    /// Nothing more is owed on an exchange: at a server, what came needs no answer; at a client, the answer is there.
+    virtual void complete(exchange_id) {}
+    /// An exchange of ours was closed by the peer while its request is unanswered: goes on with it elsewhere if that
+    /// is possible. False: it is lost.
+    virtual bool resume(exchange_id) { return false; }
+
+    /// Bytes accepted and not yet written of one exchange; what may be dropped asks this.
+    virtual std::size_t queued_on(exchange_id) const { return queued(); }
+
+    /// The revision that is spoken from now on: HTTP repeats it in every request (E-42).
+    virtual void negotiated(std::string_view) {}
+    /// A client that is ready hears from now on what its server says outside of exchanges.
+    virtual void listen() {}
+
+    /// Orderly end: no further message, what is queued is written, then the stream ends (and a child is waited for).
+    /// *Cancellation*: any; the transport can then only be closed.
+    virtual task<void> finish() = 0;
+    /// Ends it at once; a pending `receive` reports `closed` by a post.
+    virtual void close() noexcept = 0;
+    /// The execution context ends: let go of descriptors and timers. Nothing is called afterwards.
+    virtual void context_gone() noexcept = 0;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <memory>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A transport that starts the process when it is opened, on the executor of the coroutine that opens it. Finishing it
+/// ends the child by the ladder (end of input, SIGTERM, SIGKILL); closing or destroying it kills the whole process
+/// group and reaps the child.
+///
+/// *Errors* of opening: errc::not_found, errc::spawn_failed, errc::invalid_argument; the text names the program.
+std::unique_ptr<transport> make_child_transport(child_process what, const limits& bounds = {});
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/transport/settings.hpp
+//
+// What a client tells the transport that is made for it. Each description of a server (`child_process`,
+// `streamable_http`, one of the host) comes with a function that makes its transport:
+//
+//     std::unique_ptr<transport> make_transport(const my_server&, const transport_settings&);
+
+// ---- comcp/detail/random.hpp
+//
+// Random bytes of the operating system, and tokens made of them that nobody can guess (session ids). No generator of
+// our own and no seed: when the system gives none, that is an error. Not for tests that want the same numbers again:
+// they pass a source of their own.
+
+#include <sys/random.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Fills up to `size` bytes and says how many, or gives -1 and sets `errno`, as `getrandom` does.
+using random_source = ssize_t (*)(void* to, std::size_t size, unsigned flags);
+
+/// `Size` random bytes. Waits only in the first moments of the machine, until the system has a seed.
+template <std::size_t Size>
+result<std::array<unsigned char, Size>> random_bytes(random_source source = ::getrandom)
+{
+    std::array<unsigned char, Size> out{};
+    for (std::size_t done = 0; done < Size;) {
+        const ssize_t got = source(out.data() + done, Size - done, 0);
+        if (got > 0) {
+            done += static_cast<std::size_t>(got);
+        } else if (got == 0 || errno != EINTR) {
+            return fault(std::error_code(got == 0 ? EIO : errno, std::generic_category()),
+                         "the system gives no random bytes");
+        }
+    }
+    return out;
+}
+
+/// 32 characters A-Z a-z 0-9 - _ with 192 random bits. 2025-11-25, transports: a session id is cryptographically
+/// secure, and of visible ASCII only (E-40).
+inline result<std::string> random_token(random_source source = ::getrandom)
+{
+    const auto bytes = random_bytes<24>(source);
+    if (!bytes) return bytes.error();
+    std::string text = base64_encode({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+    for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
+    return text;
+}
+
+/// An even number in [0, 1), for the jitter of delays (policy/reconnect.hpp).
+inline result<double> random_fraction(random_source source = ::getrandom)
+{
+    const auto bytes = random_bytes<sizeof(std::uint64_t)>(source);
+    if (!bytes) return bytes.error();
+    std::uint64_t number = 0;
+    std::memcpy(&number, bytes->data(), sizeof number);
+    return static_cast<double>(number >> 11U) * 0x1p-53; // the 53 bits that a double can hold
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/policy/reconnect.hpp
+//
+// Whether, and after what delay, a lost connection is made again: the policy slot `reconnect`, its default
+// `exponential`, and `fixed`; `never` fits too. Policies get facts and a random number and give a delay; they own no
+// clock and no generator. Not for requests that were under way: whether one of those is sent again is `replay`.
+
+// ---- comcp/policy/never.hpp
+//
+// The policy that gives up at once. It fits the slots `reconnect` (a lost connection stays lost, and a stream that a
+// server closes only for a while is not resumed either) and `replay` (no request is sent twice, not even one that was
+// never sent).
+
+#include <optional>
+
+namespace comcp::inline COMCP_ABI
+{
+
+struct reconnect_facts; // policy/reconnect.hpp
+struct replay_facts;    // policy/replay.hpp
+
+namespace policy
+{
+
+struct never
+{
+    std::optional<duration> delay(const reconnect_facts&) const noexcept { return std::nullopt; }
+    bool resend(const replay_facts&) const noexcept { return false; }
+};
+
+} // namespace policy
+} // namespace comcp::inline COMCP_ABI
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <optional>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What is known when a connection was lost, or could not be made.
+struct reconnect_facts
+{
+    /// Which attempt this would be since the last one that succeeded; the first is 1.
+    unsigned attempt = 1;
+    /// The delay that the peer asked for (`retry` of an event stream, `Retry-After`), if it did.
+    std::optional<duration> asked;
+    /// An even random number in [0, 1).
+    double random = 0;
+};
+
+namespace policy
+{
+
+/// What the slot `reconnect` must offer: the delay before that attempt, or nothing when it is time to give up.
+template <class T>
+concept reconnect = std::copyable<T> && requires(const T& policy, const reconnect_facts& facts) {
+    { policy.delay(facts) } -> std::same_as<std::optional<duration>>;
+};
+
+/// The number of attempts that the policies below share; 6 by default.
+class attempt_limit
+{
+public:
+    unsigned attempts() const noexcept { return attempts_; }
+
+protected:
+    void set_attempts(unsigned value)
+    {
+        if (value == 0) throw_fault(fail(errc::invalid_argument, "for no attempt at all there is policy::never"));
+        attempts_ = value;
+    }
+
+    // 2025-11-25, transports: a client must respect the time that the server asks for (E-36). So it is the delay of
+    // the first attempt, and the least of the later ones.
+    std::optional<duration> decide(const reconnect_facts& facts, duration own) const noexcept
+    {
+        if (facts.attempt > attempts_) return std::nullopt;
+        if (!facts.asked) return own;
+        return facts.attempt <= 1 ? *facts.asked : std::max(*facts.asked, own);
+    }
+
+private:
+    unsigned attempts_ = 6;
+};
+
+/// The same delay before each attempt: 1 s, 6 attempts.
+class fixed : public attempt_limit
+{
+public:
+    std::optional<duration> delay(const reconnect_facts& facts) const noexcept { return decide(facts, delay_); }
+
+    /// The setters throw `errc::invalid_argument` for zero and less.
+    fixed& every(duration value)
+    {
+        delay_ = checked_limit(value);
+        return *this;
+    }
+    fixed& at_most(unsigned attempts)
+    {
+        set_attempts(attempts);
+        return *this;
+    }
+
+private:
+    duration delay_ = std::chrono::seconds(1);
+};
+
+/// The default: any delay between none and a bound that doubles from 1 s up to 30 s, 6 attempts. The whole range is
+/// used (full jitter), so that the clients of a server that restarts do not come back all at once.
+class exponential : public attempt_limit
+{
+public:
+    std::optional<duration> delay(const reconnect_facts& facts) const noexcept
+    {
+        duration bound = base_;
+        for (unsigned n = 1; n < facts.attempt && bound < max_; ++n) bound = bound > max_ / 2 ? max_ : bound * 2;
+        bound = std::min(bound, max_);
+        const double part = std::clamp(facts.random, 0.0, 0x1.fffffffffffffp-1); // below 1, so that it never overflows
+        return decide(facts, duration(static_cast<duration::rep>(static_cast<double>(bound.count()) * part)));
+    }
+
+    /// The setters throw `errc::invalid_argument` for zero and less.
+    exponential& between(duration base, duration max)
+    {
+        base_ = checked_limit(base);
+        max_ = checked_limit(max);
+        return *this;
+    }
+    exponential& at_most(unsigned attempts)
+    {
+        set_attempts(attempts);
+        return *this;
+    }
+
+private:
+    duration base_ = std::chrono::seconds(1);
+    duration max_ = std::chrono::seconds(30);
+};
+
+} // namespace policy
+} // namespace comcp::inline COMCP_ABI
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+namespace comcp::inline COMCP_ABI
+{
+
+struct transport_settings
+{
+    comcp::limits limits;
+    /// The time for one connection, where a transport makes several.
+    duration connect = std::chrono::seconds(20);
+    /// The delay before a stream that was lost is opened again, or nothing to give up; empty: always give up.
+    std::function<std::optional<duration>(const reconnect_facts&)> reconnect;
+    detail::random_source random = ::getrandom;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <concepts>
+#include <memory>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+inline std::unique_ptr<transport> make_transport(const child_process& program, const transport_settings& with)
+{
+    return make_child_transport(program, with.limits);
+}
+inline launch_facts launch_of(const child_process& program) { return {program.program(), program.args()}; }
+
+/// A description of a server: it can be copied, and a transport can be made for it.
+template <class T>
+concept server_description = std::copy_constructible<T> && requires(const T& what, const transport_settings& with) {
+    { make_transport(what, with) } -> std::same_as<std::unique_ptr<transport>>;
+};
+
+namespace detail
+{
+
+class target
+{
+public:
+    target() = default;
+    target(const target&) = delete;
+    target& operator=(const target&) = delete;
+    virtual ~target() = default;
+
+    /// Null when there can be no further one.
+    virtual std::unique_ptr<transport> make(const transport_settings& with) = 0;
+    /// Whether it can make several.
+    virtual bool lasts() const { return true; }
+    /// What the connect time depends on.
+    virtual launch_facts launch() const { return {}; }
+};
+
+template <server_description Server>
+class described_target final : public target
+{
+public:
+    explicit described_target(Server what) : what_(std::move(what)) {}
+
+    std::unique_ptr<transport> make(const transport_settings& with) override { return make_transport(what_, with); }
+    launch_facts launch() const override
+    {
+        if constexpr (requires { launch_of(what_); }) return launch_of(what_);
+        else return {};
+    }
+
+private:
+    Server what_;
+};
+
+/// A transport of the host, for one session.
+class given_target final : public target
+{
+public:
+    explicit given_target(std::unique_ptr<transport> wire) : wire_(std::move(wire)) {}
+
+    std::unique_ptr<transport> make(const transport_settings&) override { return std::move(wire_); }
+    bool lasts() const override { return false; }
+
+private:
+    std::unique_ptr<transport> wire_;
+};
+
+} // namespace detail
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/json/args.hpp
 //
 // Ad-hoc arguments of a call, held as the text of a JSON object. A class with constructors, because g++ 12 rejects
@@ -3178,9 +2874,14 @@ public:
     /// Keys and values by turns.
     template <std::convertible_to<std::string_view> Key, class Value, class... Rest>
         requires(sizeof...(Rest) % 2 == 0)
-    args(const Key& key, const Value& value, const Rest&... rest) : text_("{}")
+    args(const Key& key, const Value& value, const Rest&... rest)
     {
-        add_all(key, value, rest...);
+        text_ += '{';
+        write_string(text_, key);
+        text_ += ':';
+        write_json(text_, value);
+        text_ += '}';
+        if constexpr (sizeof...(Rest) != 0) add_all(rest...);
     }
 
     /// The members of a described struct; empty optionals are left out.
@@ -3392,6 +3093,52 @@ private:
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/policy/replay.hpp
+//
+// Whether a request whose connection broke is sent again: the policy slot `replay`, its default `only_if_safe`;
+// `never` fits too. Nothing may run twice by accident. Not for streams: resuming one repeats no request.
+
+#include <concepts>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What is known of a request that got no answer.
+struct replay_facts
+{
+    std::string_view method = {};
+    std::string_view tool = {}; ///< empty for other methods than tools/call
+    bool sent = true;           ///< false only when it certainly never ran: no connection, or the session was gone
+    bool timed_out = false;     ///< a deadline of ours passed
+    bool read_only = false;     ///< the request reads only: a listing, or a tool that says so
+    bool idempotent = false;    ///< the tool says that a second call changes nothing more
+    bool opted_in = false;      ///< the caller allowed it for this request
+};
+
+namespace policy
+{
+
+/// What the slot `replay` must offer: whether the request is sent again, once, over a new connection.
+template <class T>
+concept replay = std::copyable<T> && requires(const T& policy, const replay_facts& facts) {
+    { policy.resend(facts) } -> std::same_as<bool>;
+};
+
+/// The default: what never ran, and what may run twice without harm. Nothing after a timeout, because it may still be
+/// running and the time of the caller is over.
+struct only_if_safe
+{
+    bool resend(const replay_facts& facts) const noexcept
+    {
+        if (facts.timed_out) return false;
+        return !facts.sent || facts.read_only || facts.idempotent || facts.opted_in;
+    }
+};
+
+} // namespace policy
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/protocol/identity.hpp
 //
 // Who a client or server says it is: the specification's `Implementation`. Not proof of anything, and not a name to
@@ -3490,584 +3237,6 @@ struct session_statistics
     std::uint64_t late_answers = 0;      ///< answers to calls that had ended
     std::uint64_t dropped_notices = 0;   ///< progress and log notices without room
     std::uint64_t cancelled_by_peer = 0; ///< requests that the peer gave up
-};
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/transport/child_process.hpp
-//
-// The description of a server that is to be started as a child process. It starts nothing and can be copied and kept,
-// for a restart; the running child is in transport/child.hpp.
-
-// ---- comcp/detail/environment.hpp
-//
-// The environment of a child, computed once as data: the same value is used to look its program up and to start it.
-// Not for reading or changing the environment of this process.
-
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI::detail
-{
-
-using environment = std::map<std::string, std::string, std::less<>>;
-
-/// A variable that the host declared for a child, or (without a value) took away.
-struct environment_change
-{
-    std::string name;
-    std::optional<std::string> value;
-};
-
-/// Whether a child gets the variable without being asked for: who and where the user is, and how to talk to them. It
-/// leaves out all that may be a secret (tokens, agent sockets, proxies with passwords) or that changes what is loaded.
-inline bool passed_by_default(std::string_view name)
-{
-    static constexpr std::string_view names[] = {
-        "HOME",
-        "LANG",
-        "LANGUAGE",
-        "LOGNAME",
-        "PATH",
-        "SHELL",
-        "TERM",
-        "TMPDIR",
-        "TZ",
-        "USER",
-        "XDG_CACHE_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_HOME",
-        "XDG_RUNTIME_DIR",
-        "XDG_STATE_HOME",
-    };
-    return name.starts_with("LC_") || std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-/// What a child gets. `parent` is a list like `environ`, ended by a null pointer; `everything` passes all of it.
-inline environment child_environment(const char* const* parent, bool everything,
-                                     const std::vector<environment_change>& changes)
-{
-    environment made;
-    for (; parent && *parent; ++parent) {
-        const std::string_view entry(*parent);
-        const auto equals = entry.find('=');
-        if (equals == std::string_view::npos || equals == 0) continue;
-        const auto name = entry.substr(0, equals);
-        const auto value = entry.substr(equals + 1);
-        // "()": a function that an old bash exported; it would run in every shell below.
-        if (!everything && (!passed_by_default(name) || value.starts_with("()"))) continue;
-        made.emplace(name, value); // the first of two equal names counts, as for getenv
-    }
-    for (const environment_change& change : changes) {
-        if (change.value) made.insert_or_assign(change.name, *change.value);
-        else made.erase(change.name);
-    }
-    return made;
-}
-
-/// As `execve` wants it: `NAME=value`.
-inline std::vector<std::string> environment_strings(const environment& from)
-{
-    std::vector<std::string> made;
-    made.reserve(from.size());
-    for (const auto& [name, value] : from) made.push_back(name + '=' + value);
-    return made;
-}
-
-} // namespace comcp::inline COMCP_ABI::detail
-
-#include <chrono>
-#include <cstddef>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-namespace detail
-{
-class child;
-}
-
-/// A server to start: `child_process("npx").arg("-y").arg("some-server").env("TOKEN", token)`.
-///
-/// The program is looked up in the PATH that the child itself gets. A name with a slash is not looked up, and is
-/// relative to the child's working directory. No shell is involved: arguments arrive as they are.
-class child_process
-{
-public:
-    explicit child_process(std::string program, std::vector<std::string> args = {})
-        : program_(std::move(program)),
-          args_(std::move(args))
-    {}
-
-    /// Adds one argument.
-    child_process& arg(std::string value)
-    {
-        args_.push_back(std::move(value));
-        return *this;
-    }
-    /// Sets a variable of the child's environment.
-    child_process& env(std::string variable, std::string value)
-    {
-        changes_.push_back({std::move(variable), std::move(value)});
-        return *this;
-    }
-    /// Leaves a variable out that the child would get from the host.
-    child_process& without_env(std::string variable)
-    {
-        changes_.push_back({std::move(variable), std::nullopt});
-        return *this;
-    }
-    /// Passes the host's whole environment, secrets included. Without it a child gets what `env` declares and, of the
-    /// host's: HOME LANG LANGUAGE LC_* LOGNAME PATH SHELL TERM TMPDIR TZ USER XDG_CACHE_HOME XDG_CONFIG_HOME
-    /// XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME, less what is an exported shell function.
-    child_process& inherit_environment()
-    {
-        everything_ = true;
-        return *this;
-    }
-    /// The child's working directory; that of the host when not set.
-    child_process& directory(std::string path)
-    {
-        directory_ = std::move(path);
-        return *this;
-    }
-    /// Called on the executor with what the child writes to stderr, in pieces as it comes. What it throws is ignored.
-    child_process& on_stderr(std::function<void(std::string_view)> callback)
-    {
-        on_stderr_ = std::move(callback);
-        return *this;
-    }
-    /// What errors call the server; the program when not set.
-    child_process& name(std::string text)
-    {
-        name_ = std::move(text);
-        return *this;
-    }
-    /// Linux: the signal that the child gets when its parent is gone. Off by default, because it is sent when the
-    /// *thread* that started the child ends: only for hosts that start children from a thread that lives as long as
-    /// they.
-    child_process& parent_death_signal(int signal)
-    {
-        parent_death_signal_ = signal;
-        return *this;
-    }
-    /// The time that an orderly stop gives after the end of input (5 s) and after SIGTERM (2 s), before SIGKILL.
-    child_process& stop_after(duration end_of_input, duration term)
-    {
-        end_of_input_ = end_of_input;
-        term_ = term;
-        return *this;
-    }
-    /// How many of the last bytes of stderr are kept for errors (8 KiB).
-    child_process& stderr_tail(std::size_t bytes)
-    {
-        stderr_tail_ = bytes;
-        return *this;
-    }
-
-    const std::string& program() const noexcept { return program_; }
-    const std::vector<std::string>& args() const noexcept { return args_; }
-    const std::string& name() const noexcept { return name_.empty() ? program_ : name_; }
-
-private:
-    friend class detail::child;
-
-    std::string program_;
-    std::vector<std::string> args_;
-    std::vector<detail::environment_change> changes_;
-    bool everything_ = false;
-    std::string directory_;
-    std::function<void(std::string_view)> on_stderr_;
-    std::string name_;
-    int parent_death_signal_ = 0;
-    duration end_of_input_ = std::chrono::seconds(5);
-    duration term_ = std::chrono::seconds(2);
-    std::size_t stderr_tail_ = 8 * 1024;
-};
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/transport/concept.hpp
-//
-// The contract between a session and what carries its messages. A transport moves whole JSON-RPC messages and looks
-// into none: what is a request, what a revision allows, and what a closed stream means is decided by the session.
-//
-// An *exchange* is what an answer belongs to: the whole pipe on stdio (always `pipe_exchange`), one POST, GET stream or
-// listen on HTTP. A server answers by exchange, a client correlates by id inside one.
-
-// ---- comcp/rpc/scan.hpp
-//
-// Looks at a message that is over the size limit while it is skipped, so that it can still be answered by its id or
-// fail the one call that it answers. Keeps the members of the envelope that matter and nothing of the rest, whatever
-// the size. Does not check the message: of a broken one the facts are what was seen until it broke.
-
-#include <cstddef>
-#include <cstring>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI::rpc
-{
-
-/// What is known of a message that was not kept. Nulls count as absent, and the last of two equal keys counts.
-struct oversize_facts
-{
-    bool object = false;     ///< the outermost value is an object
-    bool id_present = false; ///< there is an `id` of any kind, so that a method makes this a request
-    bool id_known = false;   ///< and it is a string or integer of at most 256 bytes
-    rpc::id id;
-    bool has_method = false;
-    std::string method; ///< empty when it is longer than 128 bytes
-    bool has_result = false;
-    bool has_error = false;
-    std::size_t bytes = 0; ///< the size of the message
-};
-
-/// Reads a message in chunks of any size.
-class oversize_scanner
-{
-public:
-    void feed(std::string_view chunk)
-    {
-        facts_.bytes += chunk.size();
-        const char* at = chunk.data();
-        const char* const end = at + chunk.size();
-        while (at != end) at = quoted_ ? inside_string(at, end) : depth_ > 1 ? nested(at, end) : envelope(at, end);
-    }
-
-    const oversize_facts& facts() const noexcept { return facts_; }
-
-private:
-    static constexpr std::size_t id_limit = 256;
-    static constexpr std::size_t method_limit = 128;
-    static constexpr std::size_t key_limit = 40; // "method" with each letter as \u006d has 36 bytes
-
-    // Where the scan is in the outermost object; deeper there are only strings and brackets.
-    enum class place { start, key, colon, value, after_value, end };
-
-    enum class field { other, id, method, result, error };
-
-    // From within a string to behind its closing quote or to the end of the chunk.
-    const char* inside_string(const char* at, const char* end)
-    {
-        const char* const begin = at;
-        if (escaped_) {
-            escaped_ = false;
-            ++at;
-        }
-        // Each byte is looked at once for a quote and once for a backslash, however many of them there are.
-        while (at != end) {
-            const char* const quote = find(at, end, '"');
-            const char* backslash = find(at, quote, '\\');
-            while (backslash != quote) {
-                if (backslash + 1 == end) { // the escaped byte is in the next chunk
-                    escaped_ = true;
-                    keep(begin, end);
-                    return end;
-                }
-                at = backslash + 2;
-                if (at > quote) break; // that quote was escaped
-                backslash = find(at, quote, '\\');
-            }
-            if (backslash != quote) continue;
-            at = quote;
-            if (at == end) break;
-            ++at;
-            quoted_ = false;
-            keep(begin, at);
-            if (depth_ == 1) string_ended();
-            return at;
-        }
-        keep(begin, end);
-        return end;
-    }
-
-    // Inside a member's object or array: only strings and brackets matter.
-    const char* nested(const char* at, const char* end)
-    {
-        for (; at != end; ++at) {
-            switch (*at) {
-            case '"': quoted_ = true; return at + 1;
-            case '{':
-            case '[': ++depth_; break;
-            case '}':
-            case ']':
-                if (--depth_ == 1) return at + 1;
-                break;
-            default: break;
-            }
-        }
-        return end;
-    }
-
-    // One byte between the members of the outermost object, or before it.
-    const char* envelope(const char* at, const char* end)
-    {
-        const char c = *at;
-        const bool space = c == ' ' || c == '\t' || c == '\r' || c == '\n';
-        if (scalar_ && (space || c == ',' || c == '}')) scalar_ended();
-        if (space) return at + 1;
-        switch (place_) {
-        case place::start:
-            facts_.object = c == '{';
-            depth_ = 1;
-            place_ = facts_.object ? place::key : place::end;
-            break;
-        case place::key:
-            if (c == '"') begin_string(key_limit);
-            else if (c == '}') place_ = place::end;
-            break;
-        case place::colon:
-            if (c == ':') place_ = place::value;
-            break;
-        case place::value: value_begins(c); break;
-        case place::after_value:
-            if (scalar_) keep(at, at + 1);
-            else if (c == ',') place_ = place::key;
-            else if (c == '}') place_ = place::end;
-            break;
-        case place::end: return end; // no JSON, or behind it
-        }
-        return at + 1;
-    }
-
-    void value_begins(char c)
-    {
-        const bool null = c == 'n';
-        place_ = place::after_value;
-        switch (field_) {
-        case field::id:
-            facts_.id_present = true;
-            facts_.id_known = false;
-            break;
-        case field::method:
-            facts_.has_method = c == '"';
-            facts_.method.clear();
-            break;
-        case field::result: facts_.has_result = !null; break;
-        case field::error: facts_.has_error = !null; break;
-        case field::other: break;
-        }
-        if (c == '"') {
-            begin_string(field_ == field::id ? id_limit : field_ == field::method ? method_limit : 0);
-        } else if (c == '{' || c == '[') {
-            ++depth_;
-        } else {
-            scalar_ = true;
-            begin_text(field_ == field::id ? id_limit : 0);
-            keep(&c, &c + 1);
-        }
-    }
-
-    void begin_text(std::size_t room)
-    {
-        text_.clear();
-        room_ = room;
-        fits_ = room != 0;
-    }
-
-    void begin_string(std::size_t room)
-    {
-        quoted_ = true;
-        begin_text(room == 0 ? 0 : room + 2); // with its quotes
-        text_ = '"';
-    }
-
-    void keep(const char* from, const char* to)
-    {
-        if (!fits_) return;
-        const auto size = static_cast<std::size_t>(to - from);
-        fits_ = text_.size() + size <= room_;
-        if (fits_) text_.append(from, size);
-    }
-
-    // A string of the envelope, kept with its quotes if it had room.
-    void string_ended()
-    {
-        std::optional<std::string> text;
-        if (fits_) {
-            // Boost.JSON checks what we would send back: escapes, control characters, UTF-8.
-            if (auto value = parse_json(text_, 1)) text.emplace(value->get_string().data(), value->get_string().size());
-        }
-        if (place_ == place::key) {
-            place_ = place::colon;
-            field_ = !text               ? field::other
-                     : *text == "id"     ? field::id
-                     : *text == "method" ? field::method
-                     : *text == "result" ? field::result
-                     : *text == "error"  ? field::error
-                                         : field::other;
-        } else if (field_ == field::id && text) {
-            facts_.id = rpc::id::string(*std::move(text));
-            facts_.id_known = true;
-        } else if (field_ == field::method && text) {
-            facts_.method = *std::move(text);
-        }
-        fits_ = false;
-    }
-
-    void scalar_ended()
-    {
-        scalar_ = false;
-        if (field_ != field::id || !fits_) return;
-        if (std::optional<rpc::id> number = rpc::id::from_number(text_)) {
-            facts_.id = *std::move(number);
-            facts_.id_known = true;
-        }
-        fits_ = false;
-    }
-
-    static const char* find(const char* from, const char* to, char what)
-    {
-        const void* const found = std::memchr(from, what, static_cast<std::size_t>(to - from));
-        return found ? static_cast<const char*>(found) : to;
-    }
-
-    oversize_facts facts_;
-    std::size_t depth_ = 0;
-    place place_ = place::start;
-    field field_ = field::other;
-    bool quoted_ = false;
-    bool escaped_ = false; // the chunk ended behind a backslash
-    bool scalar_ = false;  // in a number or word of the outermost object
-    bool fits_ = false;
-    std::size_t room_ = 0;
-    std::string text_; // the key or value that is being read, as far as it matters
-};
-
-} // namespace comcp::inline COMCP_ABI::rpc
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-enum class exchange_id : std::uint64_t {};
-
-/// The one exchange of a transport that is a single stream in each direction.
-inline constexpr exchange_id pipe_exchange{0};
-
-/// What a transport knows about a message besides its text. Empty on stdio.
-struct message_facts
-{
-    std::vector<std::pair<std::string, std::string>> fields; ///< HTTP header fields
-    std::string peer;                                        ///< address of the peer
-    std::string principal;                                   ///< who the host's authorization says it is
-};
-
-/// One thing that happened on a transport. Views are valid until the next `receive`.
-struct transport_event
-{
-    enum class kind {
-        message,         ///< `text` is one whole message
-        oversized,       ///< a message beyond the limit was skipped; `skipped` says what could be learnt of it
-        exchange_failed, ///< what we sent on it did not get through, or was refused; `why` says how, with its outcome
-        exchange_closed, ///< the peer ended the exchange; a client then says `resume`, `complete` or `abandon`
-        closed,          ///< nothing will come any more; an empty `why` is an orderly end of input
-    };
-
-    kind what = kind::message;
-    exchange_id exchange = pipe_exchange; ///< a client's request: the number that the session chose
-    std::string_view text;
-    const message_facts* facts = nullptr;
-    rpc::oversize_facts skipped;
-    fault why;
-};
-
-/// All events that were complete in what was read at once.
-using transport_batch = std::vector<transport_event>;
-
-/// What an outgoing message is and where it belongs.
-struct send_hint
-{
-    enum class kind : std::uint8_t {
-        notification,
-        request,
-        answer, ///< completes the exchange
-    };
-
-    /// The exchange that is answered, or the one that a server's request or notification relates to. A request of a
-    /// client opens one: the session chooses its number, never that of the pipe.
-    exchange_id exchange = pipe_exchange;
-    kind what = kind::notification;
-    int status = 200; ///< of an answer, where the transport has such a thing (HTTP)
-};
-
-/// Erased per session: one virtual call per batch is nothing beside a write.
-///
-/// Thread rule: everything on the session's executor. Destroying a transport closes it at once.
-class transport
-{
-public:
-    transport() = default;
-    transport(const transport&) = delete;
-    transport& operator=(const transport&) = delete;
-    virtual ~transport() = default;
-
-    /// Opens it (starts the process, connects). *Errors*: `comcp::error`, outcome not_sent.
-    virtual task<void> open() = 0;
-
-    /// Writes what was queued, waits until something has happened, and fills `batch` with all of it (cleared first).
-    /// After `closed` it is not called again. Only one receive at a time.
-    virtual task<void> receive(transport_batch& batch) = 0;
-
-    /// Starts a message: append its text, one line of JSON, to the returned string, then `commit`. Nothing else may
-    /// happen on the transport in between, and what was in the string before stays untouched.
-    virtual std::string& begin(const send_hint& hint) = 0;
-    /// Queues what was appended since `begin`. Never waits; written at the next `receive` or, outside of one, in the
-    /// same turn of the executor.
-    virtual void commit() = 0;
-    /// Writes what is queued as far as that is possible without waiting.
-    virtual void flush() = 0;
-
-    /// Bytes accepted and not yet written.
-    virtual std::size_t queued() const = 0;
-    /// Total of bytes written so far: does not move while the peer does not read.
-    virtual std::uint64_t written() const = 0;
-    /// The error that ended writing, if any: what is queued is then gone.
-    virtual std::error_code write_error() const = 0;
-    /// Called in place, from a write, when `queued()` went down. One listener, without ownership.
-    virtual void on_drained(void (*call)(void*), void* argument) = 0;
-
-    /// Gives one exchange up: nothing more is sent or reported for it.
-    virtual void abandon(exchange_id exchange) = 0;
-    /// Nothing more is owed on an exchange: at a server, what came needs no answer; at a client, the answer is there.
-    virtual void complete(exchange_id) {}
-    /// An exchange of ours was closed by the peer while its request is unanswered: goes on with it elsewhere if that
-    /// is possible. False: it is lost.
-    virtual bool resume(exchange_id) { return false; }
-
-    /// Bytes accepted and not yet written of one exchange; what may be dropped asks this.
-    virtual std::size_t queued_on(exchange_id) const { return queued(); }
-
-    /// The revision that is spoken from now on: HTTP repeats it in every request (E-42).
-    virtual void negotiated(std::string_view) {}
-    /// A client that is ready hears from now on what its server says outside of exchanges.
-    virtual void listen() {}
-
-    /// Orderly end: no further message, what is queued is written, then the stream ends (and a child is waited for).
-    /// *Cancellation*: any; the transport can then only be closed.
-    virtual task<void> finish() = 0;
-    /// Ends it at once; a pending `receive` reports `closed` by a post.
-    virtual void close() noexcept = 0;
-    /// The execution context ends: let go of descriptors and timers. Nothing is called afterwards.
-    virtual void context_gone() noexcept = 0;
 };
 
 } // namespace comcp::inline COMCP_ABI
@@ -4194,127 +3363,36 @@ constexpr revision negotiate(std::string_view offered) noexcept
 namespace detail
 {
 
-inline void write_icons(std::string& out, const std::vector<icon>& icons)
-{
-    char before = '[';
-    for (const icon& each : icons) {
-        out += before;
-        before = ',';
-        out += R"({"src":)";
-        write_string(out, each.src);
-        if (!each.mime_type.empty()) write_string(out += R"(,"mimeType":)", each.mime_type);
-        if (!each.sizes.empty()) write_json(out += R"(,"sizes":)", each.sizes);
-        if (!each.theme.empty()) write_string(out += R"(,"theme":)", each.theme);
-        out += '}';
-    }
-    out += ']';
-}
+void write_icons(std::string& out, const std::vector<icon>& icons);
 
 /// Appends members that were kept, each with a comma before it, less the one that is named.
-inline void write_kept(std::string& out, const json::object& members, std::string_view without = {})
-{
-    for (const json::key_value_pair& item : members) {
-        const std::string_view key(item.key().data(), item.key().size());
-        if (!without.empty() && key == without) continue;
-        out += ',';
-        write_string(out, key);
-        out += ':';
-        write_value(out, item.value());
-    }
-}
+void write_kept(std::string& out, const json::object& members, std::string_view without = {});
 
-inline void write_identity(std::string& out, const identity& who, revision at)
-{
-    out += R"({"name":)";
-    write_string(out, who.name());
-    out += R"(,"version":)";
-    write_string(out, who.version());
-    if (at >= revision::r2025_06_18 && !who.title().empty()) write_string(out += R"(,"title":)", who.title());
-    if (at >= revision::r2025_11_25) {
-        if (!who.description().empty()) write_string(out += R"(,"description":)", who.description());
-        if (!who.website_url().empty()) write_string(out += R"(,"websiteUrl":)", who.website_url());
-        if (!who.icons().empty()) write_icons(out += R"(,"icons":)", who.icons());
-    }
-    write_kept(out, who.extra());
-    out += '}';
-}
+void write_identity(std::string& out, const identity& who, revision at);
 
 } // namespace detail
 
 /// Appends the params of `initialize`. `capabilities` is the text of an object.
-inline void write_initialize_params(std::string& out, revision offered, std::string_view capabilities,
-                                    const identity& client)
-{
-    out += R"({"protocolVersion":")";
-    out += to_string(offered);
-    out += R"(","capabilities":)";
-    out += capabilities.empty() ? std::string_view("{}") : capabilities;
-    out += R"(,"clientInfo":)";
-    detail::write_identity(out, client, offered);
-    out += '}';
-}
+void write_initialize_params(std::string& out, revision offered, std::string_view capabilities, const identity& client);
 
-inline void write_initialize_params(std::string& out, revision offered, const client_capabilities& capabilities,
-                                    const identity& client)
-{
-    std::string text;
-    write_value(text, capabilities.raw());
-    write_initialize_params(out, offered, text, client);
-}
+void write_initialize_params(std::string& out, revision offered, const client_capabilities& capabilities,
+                             const identity& client);
 
 /// Reads what a client offers. Nothing is a fault here: what is missing is empty, and an empty version is one that we
 /// do not know.
-inline initialize_params read_initialize_params(const json::object& from)
-{
-    initialize_params read;
-    read.protocol_version = comcp::detail::text_member(from, "protocolVersion");
-    if (const auto* object = object_member(from, "capabilities")) read.capabilities = client_capabilities(*object);
-    if (const auto* object = object_member(from, "clientInfo")) read.client = identity::read(*object);
-    return read;
-}
+initialize_params read_initialize_params(const json::object& from);
 
 /// Appends the result of `initialize`; empty instructions are left out.
-inline void write_initialize_result(std::string& out, revision chosen, const server_capabilities& capabilities,
-                                    const identity& server, std::string_view instructions = {})
-{
-    out += R"({"protocolVersion":")";
-    out += to_string(chosen);
-    out += R"(","capabilities":)";
-    write_value(out, capabilities.raw());
-    out += R"(,"serverInfo":)";
-    detail::write_identity(out, server, chosen);
-    if (!instructions.empty()) write_string(out += R"(,"instructions":)", instructions);
-    out += '}';
-}
+void write_initialize_result(std::string& out, revision chosen, const server_capabilities& capabilities,
+                             const identity& server, std::string_view instructions = {});
 
 /// Reads a server's answer. A version that we do not speak, or none, is a fault that says what was offered: there is
 /// no session under a made-up version. Everything else may be missing.
-inline result<initialize_result> read_initialize_result(const json::object& from, revision offered)
-{
-    const auto refuse = [offered](errc code, const std::string& what) {
-        return fail(code, "the server answered initialize with " + what + "; we offered protocolVersion \"" +
-                              std::string(to_string(offered)) + "\"");
-    };
-    const json::value* version = member(from, "protocolVersion");
-    if (!version) return refuse(errc::invalid_message, "no protocolVersion");
-    const json::string* text = version->if_string();
-    if (!text) return refuse(errc::invalid_message, "a protocolVersion that is not a string");
-    const auto chosen = parse_revision(std::string_view(text->data(), text->size()));
-    if (!chosen) {
-        const std::string_view shown = comcp::detail::first_code_points({text->data(), text->size()}, 40);
-        return refuse(errc::unsupported, "the unknown protocolVersion \"" + std::string(shown) + "\"");
-    }
-
-    initialize_result read;
-    read.version = *chosen;
-    if (const auto* object = object_member(from, "capabilities")) read.capabilities = server_capabilities(*object);
-    if (const auto* object = object_member(from, "serverInfo")) read.server = identity::read(*object);
-    read.instructions = comcp::detail::text_member(from, "instructions");
-    return read;
-}
+result<initialize_result> read_initialize_result(const json::object& from, revision offered);
 
 } // namespace comcp::inline COMCP_ABI::wire
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -4325,20 +3403,27 @@ namespace comcp::inline COMCP_ABI::detail
 
 class session;
 class client_session;
+struct client_renewal;
 
 /// What a client handle and its operations share.
 struct client_core
 {
     identity who;
     std::shared_ptr<const client_options> options;
-    std::optional<child_process> program;
-    std::unique_ptr<transport> wire; ///< given by the host
+    std::unique_ptr<target> server;
     std::shared_ptr<const void> policy;
+    std::function<std::optional<duration>(const reconnect_facts&)> reconnect;
+    std::function<bool(const replay_facts&)> resend;
     any_output_cap cap;
     observer_ref observer;
     std::shared_ptr<session> current;
     client_session* role = nullptr; ///< of `current`, which owns it
+    std::shared_ptr<session> opening;
     bool connecting = false;
+    /// The server does not know `current` any more: a new session is needed before the next request.
+    bool expired = false;
+    duration connect_limit = no_limit;
+    std::shared_ptr<client_renewal> renewing;
 };
 
 // All operations hop to the session's executor and back when they are awaited elsewhere.
@@ -4365,195 +3450,6 @@ session_statistics client_statistics(const client_core& core);
 // policies' own setters). To change one, inherit the bundle and replace one name:
 //
 //     struct strict : comcp::default_policy { using output_cap = comcp::policy::reject; };
-
-// ---- comcp/policy/reconnect.hpp
-//
-// Whether, and after what delay, a lost connection is made again: the policy slot `reconnect`, its default
-// `exponential`, and `fixed`; `never` fits too. Policies get facts and a random number and give a delay; they own no
-// clock and no generator. Not for requests that were under way: whether one of those is sent again is `replay`.
-
-// ---- comcp/policy/never.hpp
-//
-// The policy that gives up at once. It fits the slots `reconnect` (a lost connection stays lost, and a stream that a
-// server closes only for a while is not resumed either) and `replay` (no request is sent twice, not even one that was
-// never sent).
-
-#include <optional>
-
-namespace comcp::inline COMCP_ABI
-{
-
-struct reconnect_facts; // policy/reconnect.hpp
-struct replay_facts;    // policy/replay.hpp
-
-namespace policy
-{
-
-struct never
-{
-    std::optional<duration> delay(const reconnect_facts&) const noexcept { return std::nullopt; }
-    bool resend(const replay_facts&) const noexcept { return false; }
-};
-
-} // namespace policy
-} // namespace comcp::inline COMCP_ABI
-
-#include <algorithm>
-#include <chrono>
-#include <concepts>
-#include <optional>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// What is known when a connection was lost, or could not be made.
-struct reconnect_facts
-{
-    /// Which attempt this would be since the last one that succeeded; the first is 1.
-    unsigned attempt = 1;
-    /// The delay that the peer asked for (`retry` of an event stream, `Retry-After`), if it did.
-    std::optional<duration> asked;
-    /// An even random number in [0, 1).
-    double random = 0;
-};
-
-namespace policy
-{
-
-/// What the slot `reconnect` must offer: the delay before that attempt, or nothing when it is time to give up.
-template <class T>
-concept reconnect = std::copyable<T> && requires(const T& policy, const reconnect_facts& facts) {
-    { policy.delay(facts) } -> std::same_as<std::optional<duration>>;
-};
-
-/// The number of attempts that the policies below share; 6 by default.
-class attempt_limit
-{
-public:
-    unsigned attempts() const noexcept { return attempts_; }
-
-protected:
-    void set_attempts(unsigned value)
-    {
-        if (value == 0) throw_fault(fail(errc::invalid_argument, "for no attempt at all there is policy::never"));
-        attempts_ = value;
-    }
-
-    // 2025-11-25, transports: a client must respect the time that the server asks for (E-36). So it is the delay of
-    // the first attempt, and the least of the later ones.
-    std::optional<duration> decide(const reconnect_facts& facts, duration own) const noexcept
-    {
-        if (facts.attempt > attempts_) return std::nullopt;
-        if (!facts.asked) return own;
-        return facts.attempt <= 1 ? *facts.asked : std::max(*facts.asked, own);
-    }
-
-private:
-    unsigned attempts_ = 6;
-};
-
-/// The same delay before each attempt: 1 s, 6 attempts.
-class fixed : public attempt_limit
-{
-public:
-    std::optional<duration> delay(const reconnect_facts& facts) const noexcept { return decide(facts, delay_); }
-
-    /// The setters throw `errc::invalid_argument` for zero and less.
-    fixed& every(duration value)
-    {
-        delay_ = checked_limit(value);
-        return *this;
-    }
-    fixed& at_most(unsigned attempts)
-    {
-        set_attempts(attempts);
-        return *this;
-    }
-
-private:
-    duration delay_ = std::chrono::seconds(1);
-};
-
-/// The default: any delay between none and a bound that doubles from 1 s up to 30 s, 6 attempts. The whole range is
-/// used (full jitter), so that the clients of a server that restarts do not come back all at once.
-class exponential : public attempt_limit
-{
-public:
-    std::optional<duration> delay(const reconnect_facts& facts) const noexcept
-    {
-        duration bound = base_;
-        for (unsigned n = 1; n < facts.attempt && bound < max_; ++n) bound = bound > max_ / 2 ? max_ : bound * 2;
-        bound = std::min(bound, max_);
-        const double part = std::clamp(facts.random, 0.0, 0x1.fffffffffffffp-1); // below 1, so that it never overflows
-        return decide(facts, duration(static_cast<duration::rep>(static_cast<double>(bound.count()) * part)));
-    }
-
-    /// The setters throw `errc::invalid_argument` for zero and less.
-    exponential& between(duration base, duration max)
-    {
-        base_ = checked_limit(base);
-        max_ = checked_limit(max);
-        return *this;
-    }
-    exponential& at_most(unsigned attempts)
-    {
-        set_attempts(attempts);
-        return *this;
-    }
-
-private:
-    duration base_ = std::chrono::seconds(1);
-    duration max_ = std::chrono::seconds(30);
-};
-
-} // namespace policy
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/policy/replay.hpp
-//
-// Whether a request whose connection broke is sent again: the policy slot `replay`, its default `only_if_safe`;
-// `never` fits too. Nothing may run twice by accident. Not for streams: resuming one repeats no request.
-
-#include <concepts>
-#include <string_view>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// What is known of a request that got no answer.
-struct replay_facts
-{
-    std::string_view method = {};
-    std::string_view tool = {}; ///< empty for other methods than tools/call
-    bool sent = true;           ///< false only when it certainly never ran: no connection, or the session was gone
-    bool timed_out = false;     ///< a deadline of ours passed
-    bool read_only = false;     ///< the request reads only: a listing, or a tool that says so
-    bool idempotent = false;    ///< the tool says that a second call changes nothing more
-    bool opted_in = false;      ///< the caller allowed it for this request
-};
-
-namespace policy
-{
-
-/// What the slot `replay` must offer: whether the request is sent again, once, over a new connection.
-template <class T>
-concept replay = std::copyable<T> && requires(const T& policy, const replay_facts& facts) {
-    { policy.resend(facts) } -> std::same_as<bool>;
-};
-
-/// The default: what never ran, and what may run twice without harm. Nothing after a timeout, because it may still be
-/// running and the time of the caller is over.
-struct only_if_safe
-{
-    bool resend(const replay_facts& facts) const noexcept
-    {
-        if (facts.timed_out) return false;
-        return !facts.sent || facts.read_only || facts.idempotent || facts.opted_in;
-    }
-};
-
-} // namespace policy
-} // namespace comcp::inline COMCP_ABI
 
 #include <concepts>
 
@@ -4694,35 +3590,30 @@ class basic_client
     static_assert(assert_policy<Policy>());
 
 public:
-    /// A client of a server that it starts as a child process.
-    basic_client(child_process program, identity who, client_options options = {}, policy_state<Policy> policies = {})
-        : basic_client(std::move(who), std::move(options), std::move(policies))
-    {
-        core_->program = std::move(program);
-    }
+    /// A client of a server that can be reached again: `child_process`, `streamable_http`, or one that the host
+    /// describes (transport/settings.hpp).
+    template <server_description Server>
+    basic_client(Server what, identity who, client_options options = {}, policy_state<Policy> policies = {})
+        : basic_client(std::make_unique<detail::described_target<Server>>(std::move(what)), std::move(who),
+                       std::move(options), std::move(policies))
+    {}
     /// A client over a transport of the host; it connects once.
     basic_client(std::unique_ptr<transport> wire, identity who, client_options options = {},
                  policy_state<Policy> policies = {})
-        : basic_client(std::move(who), std::move(options), std::move(policies))
-    {
-        core_->wire = std::move(wire);
-    }
+        : basic_client(std::make_unique<detail::given_target>(std::move(wire)), std::move(who), std::move(options),
+                       std::move(policies))
+    {}
     basic_client(const basic_client&) = delete;
     basic_client& operator=(const basic_client&) = delete;
     ~basic_client() { detail::client_abandon(*core_); }
 
-    /// Opens the transport and negotiates (2025-11-25, lifecycle). After the end of a session a client that starts its
-    /// server may connect again.
+    /// Opens the transport and negotiates (2025-11-25, lifecycle). After the end of a session a client may connect
+    /// again, but for one over a transport of the host.
     ///
     /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy;
     /// errc::peer_gone with the server's exit status and last words; errc::unsupported for a version that we do not
     /// speak. *Cancellation*: gives the attempt up; the child is killed.
-    task<void> connect()
-    {
-        launch_facts launch;
-        if (core_->program) launch = launch_facts{core_->program->program(), core_->program->args()};
-        return detail::client_connect(core_, policies_->timeouts.connect(launch));
-    }
+    task<void> connect() { return detail::client_connect(core_, policies_->timeouts.connect(core_->server->launch())); }
 
     /// All tools, over all pages.
     ///
@@ -4738,7 +3629,10 @@ public:
     ///
     /// *Result*: the answer; a tool that ran and failed is an answer with `is_error`.
     /// *Errors*: errc::refused with the peer's error; errc::timed_out, errc::cancelled, errc::peer_gone, errc::closed,
-    /// each with its outcome: not_sent, or unknown when it may have run. A call is never sent twice.
+    /// each with its outcome: not_sent, or unknown when it may have run; over HTTP also errc::unauthorized,
+    /// errc::forbidden, errc::busy and errc::bad_response. A call that may have run is never sent twice. One that the
+    /// server refused because it had forgotten the session (errc::session_expired) is sent once more in a new one, if
+    /// the policy `replay` allows; its time limits then begin anew.
     /// *Cancellation*: not sent: not_sent. Sent: the server is told, a late answer is dropped.
     task<answer> call(std::string tool, args arguments = {}, call_options options = {})
     {
@@ -4774,15 +3668,19 @@ public:
     session_statistics statistics() const { return detail::client_statistics(*core_); }
 
 private:
-    basic_client(identity who, client_options options, policy_state<Policy> policies)
+    basic_client(std::unique_ptr<detail::target> where, identity who, client_options options,
+                 policy_state<Policy> policies)
         : core_(std::make_shared<detail::client_core>()),
           policies_(std::make_shared<policy_state<Policy>>(std::move(policies)))
     {
+        core_->server = std::move(where);
         core_->who = std::move(who);
         core_->options = std::make_shared<const client_options>(std::move(options));
         core_->policy = policies_;
         core_->cap = any_output_cap(policies_->output_cap);
         core_->observer = observer_ref(policies_->observer);
+        core_->reconnect = [own = policies_](const reconnect_facts& facts) { return own->reconnect.delay(facts); };
+        core_->resend = [own = policies_](const replay_facts& facts) { return own->replay.resend(facts); };
     }
 
     std::shared_ptr<detail::client_core> core_;
@@ -4793,82 +3691,4193 @@ using client = basic_client<>;
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/server/manual_executor.hpp
+// ---- comcp/http/streamable_http.hpp
 //
-// An executor that the host pumps: for frame loops and GUI threads that want handlers on their own thread, a few at a
-// time, while the session's loop runs elsewhere.
+// How a client names a server over Streamable HTTP. A description only: it connects to nothing and can be copied; the
+// transport is in http/client_transport.hpp.
+
+// ---- comcp/http/client_transport.hpp
+//
+// The client's side of Streamable HTTP (2025-03-26 to 2025-11-25, transports): every message is a POST, whose response
+// is JSON or a stream of events; a stream that breaks is resumed; a GET stream brings what belongs to no request.
+// Not for deciding when a new session is made or a request repeated: that is the client's (client/).
+
+// ---- comcp/http/client_settings.hpp
+//
+// What an HTTP client transport is made with: where to, with which fields, through which connector, and its times.
+// Users name a server with http/streamable_http.hpp, which fills this in.
+
+// ---- comcp/http/connector.hpp
+//
+// How a client gets from a URL to a connected byte stream: an interface that a host (or the TLS header) can implement,
+// and plain TCP. It knows nothing of HTTP.
+
+// ---- comcp/http/url.hpp
+//
+// http and https URLs: one type that reads, compares and writes them and resolves references against them (RFC 3986).
+// Not for other schemes, and not for decoding: path and query stay percent-encoded, as they go over the wire.
+
+// ---- comcp/http/grammar.hpp
+//
+// The character classes of HTTP and URLs (RFC 9110 section 5.6, RFC 3986 section 2) and comparisons that ignore the
+// case of ASCII letters. No locale has a say here.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+namespace detail
+{
+
+enum char_class : std::uint8_t {
+    token_char = 1,  // tchar: names of fields, methods, media types
+    value_char = 2,  // in a field value: no control character but the tab
+    target_char = 4, // in a path or query: visible ASCII without '#'
+    name_char = 8,   // in a host name: unreserved of RFC 3986
+};
+
+inline constexpr std::array<std::uint8_t, 256> char_classes = [] {
+    std::array<std::uint8_t, 256> table{};
+    const auto add = [&](std::string_view chars, unsigned classes) {
+        for (const char c : chars) {
+            std::uint8_t& entry = table[static_cast<unsigned char>(c)];
+            entry = static_cast<std::uint8_t>(entry | classes);
+        }
+    };
+    add("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~", token_char | name_char);
+    add("!#$%&'*+^`|", token_char);
+    for (unsigned c = 0; c < table.size(); ++c) {
+        const bool visible = c > 0x20 && c < 0x7F;
+        if (visible || c == ' ' || c == '\t' || c >= 0x80) table[c] = static_cast<std::uint8_t>(table[c] | value_char);
+        if (visible && c != '#') table[c] = static_cast<std::uint8_t>(table[c] | target_char);
+    }
+    return table;
+}();
+
+constexpr bool is(char c, char_class which) noexcept
+{
+    return (char_classes[static_cast<unsigned char>(c)] & which) != 0;
+}
+
+constexpr bool all(std::string_view text, char_class which) noexcept
+{
+    unsigned common = which; // without a jump for each character: most of a head is read here
+    for (const char c : text) common &= char_classes[static_cast<unsigned char>(c)];
+    return common != 0;
+}
+
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// The value of a hexadecimal digit; 16 for every other character.
+constexpr unsigned hex_value(char c) noexcept
+{
+    if (is_digit(c)) return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+    return 16;
+}
+
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+
+} // namespace detail
+
+/// The lower-case form of an ASCII letter; every other character as it is.
+constexpr char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Whether two texts differ at most in the case of ASCII letters.
+constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept
+{
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](char x, char y) { return to_lower(x) == to_lower(y); });
+}
+
+/// Without the spaces and tabs at both ends.
+constexpr std::string_view trim(std::string_view text) noexcept
+{
+    while (!text.empty() && detail::is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && detail::is_blank(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+/// Whether this can be the name of a field, or a method: one or more token characters.
+constexpr bool valid_name(std::string_view text) noexcept
+{
+    return !text.empty() && detail::all(text, detail::token_char);
+}
+
+/// Whether this can be the value of a field: no CR, LF, NUL or other control character but the tab (K-8).
+constexpr bool valid_value(std::string_view text) noexcept { return detail::all(text, detail::value_char); }
+
+/// Whether this can be a request target in origin form: a path and perhaps a query, percent-encoded.
+constexpr bool valid_target(std::string_view text) noexcept
+{
+    return text.starts_with('/') && detail::all(text, detail::target_char);
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/host.hpp
+//
+// Hosts as URLs and Host fields write them: names, IPv4, IPv6 in brackets, with or without a port. One form for each
+// host, so that texts can be compared. Nothing is looked up here. Refused are the spellings in which programs disagree
+// about what is meant: user names, zone ids, percent-encoded names, IPv4 addresses such as 127.1 or 0x7f000001.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+using ipv4_bytes = std::array<std::uint8_t, 4>;
+using ipv6_bytes = std::array<std::uint8_t, 16>;
+
+/// Reads four decimal numbers without leading zeros.
+constexpr std::optional<ipv4_bytes> parse_ipv4(std::string_view text) noexcept
+{
+    ipv4_bytes out{};
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        if (i != 0) {
+            if (!text.starts_with('.')) return std::nullopt;
+            text.remove_prefix(1);
+        }
+        unsigned value = 0;
+        std::size_t digits = 0;
+        for (; digits < text.size() && detail::is_digit(text[digits]); ++digits) {
+            if (digits == 3 || (digits == 1 && value == 0)) return std::nullopt;
+            value = value * 10 + static_cast<unsigned>(text[digits] - '0');
+        }
+        if (digits == 0 || value > 255) return std::nullopt;
+        out[i] = static_cast<std::uint8_t>(value);
+        text.remove_prefix(digits);
+    }
+    if (!text.empty()) return std::nullopt;
+    return out;
+}
+
+/// Reads every form of RFC 4291 section 2.2, without brackets and without a zone id.
+constexpr std::optional<ipv6_bytes> parse_ipv6(std::string_view text) noexcept
+{
+    ipv6_bytes out{};
+    std::size_t filled = 0;
+    std::optional<std::size_t> gap; // where "::" stands
+    if (text.starts_with("::")) {
+        gap = 0;
+        text.remove_prefix(2);
+    } else if (text.starts_with(':')) {
+        return std::nullopt;
+    }
+    while (!text.empty()) {
+        if (filled == out.size()) return std::nullopt;
+        unsigned value = 0;
+        std::size_t digits = 0;
+        while (digits < text.size() && detail::hex_value(text[digits]) < 16) {
+            if (digits == 4) return std::nullopt;
+            value = value * 16 + detail::hex_value(text[digits++]);
+        }
+        if (digits < text.size() && text[digits] == '.') {
+            const std::optional<ipv4_bytes> tail = parse_ipv4(text);
+            if (!tail || filled > out.size() - tail->size()) return std::nullopt;
+            for (const std::uint8_t byte : *tail) out[filled++] = byte;
+            break;
+        }
+        if (digits == 0) return std::nullopt;
+        out[filled++] = static_cast<std::uint8_t>(value >> 8U);
+        out[filled++] = static_cast<std::uint8_t>(value & 255U);
+        text.remove_prefix(digits);
+        if (text.empty()) break;
+        if (text.starts_with("::") && !gap) {
+            gap = filled;
+            text.remove_prefix(2);
+        } else if (text.size() > 1 && text[0] == ':' && text[1] != ':') {
+            text.remove_prefix(1);
+        } else {
+            return std::nullopt;
+        }
+    }
+    if (!gap) return filled == out.size() ? std::optional(out) : std::nullopt;
+    if (filled == out.size()) return std::nullopt; // "::" stands for one group or more
+    const std::size_t moved = filled - *gap;
+    for (std::size_t i = 1; i <= moved; ++i) {
+        out[out.size() - i] = out[filled - i];
+        out[filled - i] = 0;
+    }
+    return out;
+}
+
+/// The one text of an address: lower case, no leading zeros, "::" for the first longest run of two or more zero groups
+/// (RFC 5952). The last 32 bits are written like the others, as browsers do it in Origin.
+inline std::string ipv6_text(const ipv6_bytes& bytes)
+{
+    const auto group = [&](std::size_t i) { return static_cast<unsigned>(bytes[2 * i] << 8U | bytes[2 * i + 1]); };
+    std::size_t gap = 8;
+    std::size_t longest = 1;
+    for (std::size_t from = 0; from < 8; ++from) {
+        std::size_t to = from;
+        while (to < 8 && group(to) == 0) ++to;
+        if (to - from > longest) {
+            longest = to - from;
+            gap = from;
+        }
+    }
+    std::string out;
+    for (std::size_t i = 0; i < 8; ++i) {
+        if (i == gap) {
+            out += "::";
+            i += longest - 1;
+            continue;
+        }
+        if (i != 0 && !out.ends_with(':')) out += ':';
+        bool begun = false;
+        for (int shift = 12; shift >= 0; shift -= 4) {
+            const unsigned digit = group(i) >> static_cast<unsigned>(shift) & 15U;
+            begun = begun || digit != 0 || shift == 0;
+            if (begun) out += "0123456789abcdef"[digit];
+        }
+    }
+    return out;
+}
+
+/// A host and perhaps a port: what stands in a Host field, and in a URL after the scheme.
+struct authority
+{
+    std::string host; ///< lower case; IPv4 without a dot at its end; IPv6 as `ipv6_text` writes it, without brackets
+    std::optional<std::uint16_t> port;
+
+    /// As it stands in a Host field: IPv6 has its brackets again.
+    std::string text() const
+    {
+        std::string out = host.find(':') == host.npos ? host : '[' + host + ']';
+        if (port) out.append(1, ':').append(std::to_string(*port));
+        return out;
+    }
+
+    friend bool operator==(const authority&, const authority&) = default;
+};
+
+namespace detail
+{
+
+// A name that ends like this is an IPv4 address to the system's resolver, whatever stands before (WHATWG URL, "ends in
+// a number").
+constexpr bool ends_in_number(std::string_view name) noexcept
+{
+    const std::string_view last = name.substr(name.rfind('.') + 1);
+    bool hex = last.size() >= 2 && last[0] == '0' && to_lower(last[1]) == 'x';
+    bool digits = true;
+    for (std::size_t i = 0; i < last.size(); ++i) {
+        digits = digits && is_digit(last[i]);
+        hex = hex && (i < 2 || hex_value(last[i]) < 16);
+    }
+    return digits || hex;
+}
+
+inline result<std::string> parse_name(std::string_view text)
+{
+    const std::string_view name = text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
+    if (name.empty()) return fail(errc::invalid_argument, "the host is empty");
+    if (name.size() > 253) return fail(errc::invalid_argument, "the host is longer than 253 characters");
+    if (!all(name, name_char)) {
+        return fail(errc::invalid_argument, "a host name has letters, digits, '-', '.', '_' and '~' only");
+    }
+    if (name.front() == '.' || name.back() == '.' || name.find("..") != name.npos) {
+        return fail(errc::invalid_argument, "a label of the host name is empty");
+    }
+    if (ends_in_number(name)) {
+        if (!parse_ipv4(name)) {
+            return fail(errc::invalid_argument, "an IPv4 address is four decimal numbers from 0 to 255");
+        }
+        text = name;
+    }
+    std::string out(text);
+    for (char& c : out) c = to_lower(c);
+    return out;
+}
+
+inline result<std::string> parse_bracketed(std::string_view text)
+{
+    if (text.find('%') != text.npos)
+        return fail(errc::invalid_argument, "zone ids of IPv6 addresses are not supported");
+    const std::optional<ipv6_bytes> bytes = parse_ipv6(text);
+    if (!bytes) return fail(errc::invalid_argument, "not an IPv6 address between the brackets");
+    return ipv6_text(*bytes);
+}
+
+inline result<std::uint16_t> parse_port(std::string_view text)
+{
+    unsigned value = 0;
+    for (const char c : text) {
+        if (!is_digit(c) || value > 65535) {
+            value = 0;
+            break;
+        }
+        value = value * 10 + static_cast<unsigned>(c - '0');
+    }
+    if (value == 0 || value > 65535) return fail(errc::invalid_argument, "a port is a number from 1 to 65535");
+    return static_cast<std::uint16_t>(value);
+}
+
+} // namespace detail
+
+/// Reads `host`, `host:port`, `[IPv6]` or `[IPv6]:port`. *Errors*: `errc::invalid_argument` with the reason.
+inline result<authority> parse_authority(std::string_view text)
+{
+    if (text.find('@') != text.npos) {
+        return fail(errc::invalid_argument, "a user name or password before the host is not supported");
+    }
+    const bool bracketed = text.starts_with('[');
+    const std::size_t end = bracketed ? text.find(']') : text.find(':');
+    if (bracketed && end == text.npos) return fail(errc::invalid_argument, "no ']' after an IPv6 address");
+    result<std::string> host =
+        bracketed ? detail::parse_bracketed(text.substr(1, end - 1)) : detail::parse_name(text.substr(0, end));
+    std::string_view rest = end == text.npos ? "" : text.substr(end + (bracketed ? 1 : 0));
+    if (!bracketed && rest.find(':', 1) != rest.npos) {
+        return fail(errc::invalid_argument, "an IPv6 address stands in brackets");
+    }
+    if (!host) return std::move(host).error();
+    authority out{*std::move(host), {}};
+    if (rest.empty()) return out;
+    if (rest[0] != ':') return fail(errc::invalid_argument, "after ']' comes a colon and a port, or nothing");
+    const result<std::uint16_t> port = detail::parse_port(rest.substr(1));
+    if (!port) return port.error();
+    out.port = *port;
+    return out;
+}
+
+/// Whether a host is this machine by its name or address alone: `localhost` and what ends in `.localhost`, 127.0.0.0/8,
+/// ::1 and ::ffff:127.0.0.0/104; in any case, with or without brackets and a dot at the end.
+inline bool is_loopback(std::string_view host) noexcept
+{
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    if (const std::optional<ipv6_bytes> v6 = parse_ipv6(host)) {
+        constexpr ipv6_bytes one{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+        constexpr ipv6_bytes mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+        return *v6 == one || (std::equal(mapped.begin(), mapped.begin() + 12, v6->begin()) && (*v6)[12] == 127);
+    }
+    if (host.ends_with('.')) host.remove_suffix(1);
+    if (const std::optional<ipv4_bytes> v4 = parse_ipv4(host)) return (*v4)[0] == 127;
+    constexpr std::string_view name = "localhost";
+    if (host.size() < name.size() || !equal_ignoring_case(host.substr(host.size() - name.size()), name)) return false;
+    return host.size() == name.size() || (host.size() > name.size() + 1 && host[host.size() - name.size() - 1] == '.');
+}
+
+} // namespace comcp::inline COMCP_ABI::http
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+enum class scheme : std::uint8_t {
+    http,
+    https,
+};
+
+constexpr std::string_view scheme_name(scheme which) noexcept { return which == scheme::http ? "http" : "https"; }
+constexpr std::uint16_t default_port(scheme which) noexcept { return which == scheme::http ? 80 : 443; }
+
+/// Scheme, host and port: what may share cookies of trust. Comparable, since each host has one form.
+struct origin
+{
+    http::scheme scheme = http::scheme::http;
+    std::string host; ///< as in `http::authority::host`: to connect to, without brackets
+    std::uint16_t port = 80;
+
+    /// For the Host field: the scheme's default port is left out.
+    http::authority authority() const
+    {
+        http::authority out{host, {}};
+        if (port != default_port(scheme)) out.port = port;
+        return out;
+    }
+
+    /// As browsers send it in Origin: `https://[::1]:8443`.
+    std::string text() const { return std::string(scheme_name(scheme)) + "://" + authority().text(); }
+
+    friend bool operator==(const origin&, const origin&) = default;
+};
+
+namespace detail
+{
+
+// The scheme in front of "://"; `text` keeps what follows.
+inline result<scheme> take_scheme(std::string_view& text)
+{
+    for (const scheme which : {scheme::https, scheme::http}) {
+        const std::string_view name = scheme_name(which);
+        if (!equal_ignoring_case(text.substr(0, name.size()), name)) continue;
+        if (!text.substr(name.size()).starts_with("://")) continue;
+        text.remove_prefix(name.size() + 3);
+        return which;
+    }
+    return fail(errc::invalid_argument, "a URL begins with http:// or https://");
+}
+
+inline result<origin> make_origin(scheme which, std::string_view host_and_port)
+{
+    result<authority> parsed = parse_authority(host_and_port);
+    if (!parsed) return std::move(parsed).error();
+    return origin{which, std::move(parsed->host), parsed->port.value_or(default_port(which))};
+}
+
+// Whether `text` begins like "scheme:".
+constexpr bool has_scheme(std::string_view text) noexcept
+{
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = to_lower(text[i]);
+        if (c == ':') return i != 0;
+        const bool letter = c >= 'a' && c <= 'z';
+        if (!letter && (i == 0 || (!is_digit(c) && c != '+' && c != '-' && c != '.'))) return false;
+    }
+    return false;
+}
+
+// RFC 3986 section 5.2.4 for a path that begins with '/'.
+inline std::string remove_dot_segments(std::string_view path)
+{
+    std::string out;
+    while (!path.empty()) {
+        const std::size_t end = path.find('/', 1);
+        const std::string_view segment = path.substr(0, end); // with the '/' before it
+        path.remove_prefix(segment.size());
+        if (segment == "/..") out.erase(out.empty() ? 0 : out.rfind('/'));
+        if (segment != "/." && segment != "/..") {
+            out += segment;
+        } else if (path.empty()) {
+            out += '/';
+        }
+    }
+    return out;
+}
+
+} // namespace detail
+
+/// Reads what a browser sends in Origin: a scheme, a host and perhaps a port, and nothing after them. `null` and other
+/// schemes are errors. *Errors*: `errc::invalid_argument` with the reason.
+inline result<origin> parse_origin(std::string_view text)
+{
+    const result<scheme> which = detail::take_scheme(text);
+    if (!which) return which.error();
+    return detail::make_origin(*which, text);
+}
+
+/// An absolute http or https URL without user name and fragment.
+class url
+{
+public:
+    /// Longer texts are refused.
+    static constexpr std::size_t most = 8 * 1024;
+
+    /// Reads an absolute URL. A fragment is dropped, dot segments are removed. *Errors*: `errc::invalid_argument` with
+    /// the reason; the text is not repeated in it, because it may hold a secret.
+    static result<url> parse(std::string_view text)
+    {
+        if (result<void> bad = check(text); !bad) return std::move(bad).error();
+        text = text.substr(0, text.find('#'));
+        const result<http::scheme> which = detail::take_scheme(text);
+        if (!which) return which.error();
+        const std::size_t end = text.find_first_of("/?");
+        result<http::origin> origin = detail::make_origin(*which, text.substr(0, end));
+        if (!origin) return std::move(origin).error();
+        return url(*std::move(origin), end == text.npos ? "" : text.substr(end));
+    }
+
+    /// Resolves a reference against this URL, as for Location: an absolute URL, `//host/path`, `/path`, `path`,
+    /// `?query` or nothing (RFC 3986 section 5.2). The result may have another origin: compare. *Errors*: as `parse`.
+    result<url> resolve(std::string_view reference) const
+    {
+        if (detail::has_scheme(reference)) return parse(reference);
+        if (result<void> bad = check(reference); !bad) return std::move(bad).error();
+        reference = reference.substr(0, reference.find('#'));
+        if (reference.starts_with("//")) {
+            return parse(std::string(scheme_name(origin_.scheme)).append(1, ':').append(reference));
+        }
+        if (reference.empty()) return *this;
+        if (reference.starts_with('/')) return url(origin_, reference);
+        const std::string_view base = path();
+        const std::string_view kept = reference.starts_with('?') ? base : base.substr(0, base.rfind('/') + 1);
+        return url(origin_, std::string(kept).append(reference));
+    }
+
+    const http::origin& origin() const noexcept { return origin_; }
+    http::scheme scheme() const noexcept { return origin_.scheme; }
+    bool secure() const noexcept { return origin_.scheme == http::scheme::https; }
+    /// To connect to: an IPv6 address has no brackets here.
+    const std::string& host() const noexcept { return origin_.host; }
+    std::uint16_t port() const noexcept { return origin_.port; }
+    /// For the Host field.
+    http::authority authority() const { return origin_.authority(); }
+
+    /// For the request line: path and query, percent-encoded as they were given; at least "/".
+    const std::string& target() const noexcept { return target_; }
+    std::string_view path() const noexcept { return std::string_view(target_).substr(0, target_.find('?')); }
+    /// What follows the question mark; empty when there is none.
+    std::string_view query() const noexcept
+    {
+        return std::string_view(target_).substr(path().size()).substr(has_query());
+    }
+
+    std::string text() const { return origin_.text() + target_; }
+
+    friend bool operator==(const url&, const url&) = default;
+
+private:
+    url(http::origin origin, std::string_view target) : origin_(std::move(origin))
+    {
+        const std::size_t query = target.find('?');
+        const std::string_view path = target.substr(0, query);
+        target_ = path.empty() ? "/" : detail::remove_dot_segments(path);
+        if (query != target.npos) target_ += target.substr(query);
+    }
+
+    std::size_t has_query() const noexcept { return path().size() < target_.size() ? 1 : 0; }
+
+    static result<void> check(std::string_view text)
+    {
+        if (text.size() > most) return fail(errc::invalid_argument, "the URL is longer than 8192 characters");
+        if (!detail::all(text.substr(0, text.find('#')), detail::target_char)) {
+            return fail(errc::invalid_argument, "a URL has no blanks, control and non-ASCII characters: encode them");
+        }
+        return {};
+    }
+
+    http::origin origin_;
+    std::string target_;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/transport/any_stream.hpp
+//
+// A connected byte stream with its kind erased: TCP now, others (TLS, Unix sockets) behind the same few functions. Not
+// for stdio and child processes, which know their descriptors.
+
+// ---- comcp/transport/asio_ip.hpp
+//
+// The part of Asio that knows addresses and sockets; apart from asio.hpp, since stdio does not pay for it.
+
+#if defined(COMCP_USE_BOOST_ASIO)
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#else
+#include <asio/ip/tcp.hpp>
+#include <asio/ip/v6_only.hpp>
+#endif
+
+#include <cerrno>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI
 {
 
-/// Work queues until `pump`. Posting is allowed from any thread; pump from one thread at a time. Must outlive the
-/// sessions whose handlers run on it, or be pumped no more.
-class manual_executor
+/// Thread rule: one executor at a time. Destroying it closes it.
+class any_stream
 {
 public:
-    manual_executor() : io_(1) {}
-    manual_executor(const manual_executor&) = delete;
-    manual_executor& operator=(const manual_executor&) = delete;
+    any_stream() = default;
+    any_stream(const any_stream&) = delete;
+    any_stream& operator=(const any_stream&) = delete;
+    virtual ~any_stream() = default;
 
-    /// For `server.handlers_on(...)`.
-    comcp::executor executor() { return io_.get_executor(); }
+    /// Waits for bytes and reads some. The end of the stream is `asio::error::eof`. `into` and `failed` live in the
+    /// caller's frame.
+    virtual asio::awaitable<std::size_t> read_some(std::span<char> into, io_error_code& failed) = 0;
+    /// Writes what fits without waiting and gives its size, over all pieces.
+    virtual std::size_t try_write(std::span<const std::string_view> pieces, io_error_code& failed) = 0;
+    /// Waits until more can be written.
+    virtual asio::awaitable<void> writable(io_error_code& failed) = 0;
+    /// No more output: the peer sees the end. Input still arrives.
+    virtual void shut_down_output() noexcept = 0;
+    /// Nothing has arrived and the peer has not left, as far as this side knows without waiting: asked of a connection
+    /// that was idle before it is used again.
+    virtual bool quiet() noexcept { return true; }
+    /// Ends it at once: what waits ends with an error.
+    virtual void close() noexcept = 0;
+    /// The peer's address as text, for logs.
+    virtual std::string peer() const = 0;
+};
 
-    /// Queues work of the host.
-    template <class Work>
-    void post(Work work)
+/// A stream socket of Asio.
+template <class Socket>
+class socket_stream final : public any_stream
+{
+public:
+    /// `socket` is connected.
+    explicit socket_stream(Socket socket) : socket_(std::move(socket))
     {
-        asio::post(io_, std::move(work));
+        io_error_code ignored;
+        socket_.native_non_blocking(true, ignored);
+        // Small messages must not wait for the acknowledgement of the last one.
+        if constexpr (requires { typename Socket::protocol_type::no_delay; })
+            socket_.set_option(typename Socket::protocol_type::no_delay(true), ignored);
     }
 
-    /// Runs at most `max` queued items without waiting and returns how many ran. What they queue in turn counts too.
-    std::size_t pump(std::size_t max)
+    asio::awaitable<std::size_t> read_some(std::span<char> into, io_error_code& failed) override
     {
-        io_.restart();
-        std::size_t done = 0;
-        while (done < max && io_.poll_one() != 0) ++done;
-        return done;
+        return socket_.async_read_some(asio::buffer(into.data(), into.size()),
+                                       asio::redirect_error(asio::use_awaitable, failed));
+    }
+
+    std::size_t try_write(std::span<const std::string_view> pieces, io_error_code& failed) override
+    {
+        failed = {};
+        iovec parts[16];
+        std::size_t wanted = 0;
+        int count = 0;
+        for (const std::string_view piece : pieces) {
+            if (count == 16) break;
+            parts[count++] = {const_cast<char*>(piece.data()), piece.size()};
+            wanted += piece.size();
+        }
+        if (wanted == 0) return 0;
+        msghdr message{};
+        message.msg_iov = parts;
+        message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
+        for (;;) {
+            const ssize_t n = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (n >= 0) return static_cast<std::size_t>(n);
+            if (errno == EINTR) continue;
+            if (errno != EAGAIN && errno != EWOULDBLOCK)
+                failed = io_error_code(errno, asio::error::get_system_category());
+            return 0;
+        }
+    }
+
+    asio::awaitable<void> writable(io_error_code& failed) override
+    {
+        return socket_.async_wait(Socket::wait_write, asio::redirect_error(asio::use_awaitable, failed));
+    }
+
+    void shut_down_output() noexcept override
+    {
+        io_error_code ignored;
+        socket_.shutdown(Socket::shutdown_send, ignored);
+    }
+    bool quiet() noexcept override
+    {
+        char byte = 0;
+        const ssize_t n = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+    }
+    void close() noexcept override
+    {
+        io_error_code ignored;
+        socket_.close(ignored);
+    }
+
+    std::string peer() const override
+    {
+        io_error_code failed;
+        const auto endpoint = socket_.remote_endpoint(failed);
+        if (failed) return {};
+        if constexpr (requires { endpoint.address(); })
+            return endpoint.address().to_string() + ":" + std::to_string(endpoint.port());
+        else return "local";
     }
 
 private:
-    asio::io_context io_;
+    Socket socket_;
+};
+
+using tcp_stream = socket_stream<asio::ip::tcp::socket>;
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <memory>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// Thread rule: any executor; several connects at once.
+class connector
+{
+public:
+    connector() = default;
+    connector(const connector&) = delete;
+    connector& operator=(const connector&) = delete;
+    virtual ~connector() = default;
+
+    /// Whether URLs of this scheme can be connected to.
+    virtual bool knows(scheme which) const = 0;
+
+    /// Connects to the host and port of `to` on the executor of the caller.
+    ///
+    /// *Errors*: errc::peer_gone with the system's reason, errc::timed_out after `within`; not_sent.
+    /// *Cancellation*: terminal; errc::cancelled.
+    virtual task<std::unique_ptr<any_stream>> connect(url to, duration within) = 0;
+};
+
+/// TCP. Addresses and `localhost` are connected to without a look-up: `localhost` is 127.0.0.1 and, when nobody
+/// listens there, ::1. Every other name goes to Asio's resolver, which starts one thread of its own for each execution
+/// context, and whose look-up a context that is destroyed waits for. Addresses of a name are tried one after another,
+/// each for its share of the time that is left.
+class tcp_connector final : public connector
+{
+public:
+    bool knows(scheme which) const override { return which == scheme::http; }
+    task<std::unique_ptr<any_stream>> connect(url to, duration within) override;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/fields.hpp
+//
+// The fields (headers) of an HTTP message: an ordered list of names and values, found without regard to case, and the
+// lists that stand inside values. Two allocations for the whole list. Nothing is judged when a field is added: the
+// parser has judged before, and print.hpp judges before it writes.
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// One field. As the element of `fields` it is valid until those change.
+struct field
+{
+    std::string_view name;
+    std::string_view value;
+
+    friend bool operator==(const field&, const field&) = default;
+};
+
+/// Takes the next item off a list: `rest` becomes what follows it. Separators in quoted strings do not count, blanks
+/// around items are left out, empty items are skipped (RFC 9110 section 5.6.1). False at the end.
+constexpr bool next_item(std::string_view& rest, std::string_view& item, char separator = ',') noexcept
+{
+    while (!rest.empty()) {
+        bool quoted = false;
+        std::size_t end = 0;
+        for (; end < rest.size() && (quoted || rest[end] != separator); ++end) {
+            if (rest[end] == '"') quoted = !quoted;
+            if (quoted && rest[end] == '\\' && end + 1 < rest.size()) ++end;
+        }
+        item = trim(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (!item.empty()) return true;
+    }
+    return false;
+}
+
+/// Fields in the order in which they were added. Names keep their case and are compared without it.
+class fields
+{
+    struct entry
+    {
+        std::size_t at;
+        std::size_t name_size;
+        std::size_t value_size;
+    };
+
+public:
+    class const_iterator
+    {
+    public:
+        using value_type = field;
+        using difference_type = std::ptrdiff_t;
+        using iterator_concept = std::forward_iterator_tag;
+
+        const_iterator() = default;
+        field operator*() const { return (*list_)[index_]; }
+        const_iterator& operator++()
+        {
+            ++index_;
+            return *this;
+        }
+        const_iterator operator++(int) { return {list_, index_++}; }
+        friend bool operator==(const const_iterator&, const const_iterator&) = default;
+
+    private:
+        friend fields;
+        const_iterator(const fields* list, std::size_t index) : list_(list), index_(index) {}
+
+        const fields* list_ = nullptr;
+        std::size_t index_ = 0;
+    };
+
+    fields() = default;
+    fields(std::initializer_list<field> list)
+    {
+        for (const field& item : list) add(item.name, item.value);
+    }
+
+    std::size_t size() const noexcept { return entries_.size(); }
+    bool empty() const noexcept { return entries_.empty(); }
+    const_iterator begin() const { return {this, 0}; }
+    const_iterator end() const { return {this, entries_.size()}; }
+
+    field operator[](std::size_t index) const
+    {
+        const entry& at = entries_[index];
+        return {std::string_view(text_).substr(at.at, at.name_size),
+                std::string_view(text_).substr(at.at + at.name_size, at.value_size)};
+    }
+
+    /// The value of the first field of that name.
+    std::optional<std::string_view> find(std::string_view name) const
+    {
+        const std::size_t index = next(name, 0);
+        if (index == size()) return std::nullopt;
+        return (*this)[index].value;
+    }
+
+    /// The values of all fields of that name, in order.
+    std::vector<std::string_view> find_all(std::string_view name) const
+    {
+        std::vector<std::string_view> values;
+        for (std::size_t i = next(name, 0); i != size(); i = next(name, i + 1)) values.push_back((*this)[i].value);
+        return values;
+    }
+
+    bool has(std::string_view name) const { return next(name, 0) != size(); }
+
+    std::size_t count(std::string_view name) const
+    {
+        std::size_t found = 0;
+        for (std::size_t i = next(name, 0); i != size(); i = next(name, i + 1)) ++found;
+        return found;
+    }
+
+    /// The items of all fields of that name as one list (RFC 9110 section 5.3).
+    std::vector<std::string_view> items(std::string_view name) const
+    {
+        std::vector<std::string_view> found;
+        std::string_view item;
+        for (std::size_t i = next(name, 0); i != size(); i = next(name, i + 1)) {
+            for (std::string_view rest = (*this)[i].value; next_item(rest, item);) found.push_back(item);
+        }
+        return found;
+    }
+
+    /// Whether one of those items is `token`, in any case: `lists("Connection", "close")`.
+    bool lists(std::string_view name, std::string_view token) const
+    {
+        std::string_view item;
+        for (std::size_t i = next(name, 0); i != size(); i = next(name, i + 1)) {
+            for (std::string_view rest = (*this)[i].value; next_item(rest, item);) {
+                if (equal_ignoring_case(item, token)) return true;
+            }
+        }
+        return false;
+    }
+
+    /// Adds a field at the end. Blanks at both ends of the value are no part of it.
+    void add(std::string_view name, std::string_view value)
+    {
+        value = trim(value);
+        if (entries_.capacity() == 0) entries_.reserve(8); // what most messages have
+        const entry added{text_.size(), name.size(), value.size()};
+        const std::size_t wanted = text_.size() + name.size() + value.size();
+        if (wanted > text_.capacity()) {
+            std::string grown; // name and value may be parts of the text
+            grown.reserve(std::max({wanted, text_.capacity() * 2, std::size_t(384)}));
+            grown.append(text_).append(name).append(value);
+            text_ = std::move(grown);
+        } else {
+            text_.append(name).append(value);
+        }
+        entries_.push_back(added);
+    }
+
+    /// Replaces all fields of that name by one, at the end.
+    void set(std::string_view name, std::string_view value)
+    {
+        add(name, value);
+        const std::string kept((*this)[size() - 1].name);
+        for (std::size_t i = next(kept, 0); i != size() - 1; i = next(kept, i)) remove(i);
+    }
+
+    /// Removes all fields of that name, and says how many there were.
+    std::size_t erase(std::string_view name)
+    {
+        const std::string kept(name);
+        const std::size_t before = size();
+        for (std::size_t i = next(kept, 0); i != size(); i = next(kept, i)) remove(i);
+        return before - size();
+    }
+
+    /// Removes all fields. Memory beyond `most` bytes is given back, less is kept for the next ones.
+    void clear(std::size_t most = static_cast<std::size_t>(-1))
+    {
+        text_.clear();
+        entries_.clear();
+        if (memory() <= most) return;
+        std::string().swap(text_); // an assignment would keep the memory
+        std::vector<entry>().swap(entries_);
+    }
+
+    /// Bytes that are held, used or not.
+    std::size_t memory() const noexcept { return text_.capacity() + entries_.capacity() * sizeof(entry); }
+
+    /// Equal names (in any case) and values in equal order.
+    friend bool operator==(const fields& a, const fields& b)
+    {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const field& x, const field& y) {
+            return x.value == y.value && equal_ignoring_case(x.name, y.name);
+        });
+    }
+
+private:
+    // The first field of that name at or after `index`; size() when there is none.
+    std::size_t next(std::string_view name, std::size_t index) const
+    {
+        for (; index < size(); ++index) {
+            const entry& each = entries_[index];
+            if (each.name_size == name.size() && equal_ignoring_case({text_.data() + each.at, name.size()}, name))
+                break;
+        }
+        return index;
+    }
+
+    void remove(std::size_t index)
+    {
+        const entry gone = entries_[index];
+        text_.erase(gone.at, gone.name_size + gone.value_size);
+        entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
+        for (std::size_t i = index; i < size(); ++i) entries_[i].at -= gone.name_size + gone.value_size;
+    }
+
+    std::string text_; // names and values, one after the other
+    std::vector<entry> entries_;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/limits.hpp
+//
+// How large the head of an HTTP message may be, and what the chunks of a body may carry beside data. Not for bodies
+// (their limit is set for each message) and not for time.
+
+#include <cstddef>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Sizes are bytes. Line ends count only where it is said.
+struct http_limits
+{
+    /// The first line of a message without its line end; beyond it 414. All chunk extensions of one body together.
+    std::size_t line = 8 * 1024;
+    /// All field lines of a head with their line ends, and once more those of the trailer. Beyond it 431.
+    std::size_t fields = 64 * 1024;
+    /// Field lines of a head, and once more those of the trailer. Beyond it 431.
+    std::size_t field_count = 100;
 };
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/server/run.hpp
+// ---- comcp/http/print.hpp
 //
-// A whole program in one call: serves stdin and stdout until the client leaves.
+// Writes the heads of requests and responses, and small complete responses. What frames a message and steers the
+// connection is written from the members of the head, never from fields that somebody else gave. Nothing is written
+// that the parsers would not read back as the same message.
+
+// ---- comcp/http/message.hpp
+//
+// What HTTP messages are made of beside their fields: versions, the way a body is delimited, heads, and what a parser
+// reports. Values only; parser.hpp reads them and print.hpp writes them.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+enum class version : std::uint8_t {
+    http_1_0,
+    http_1_1,
+};
+
+/// How the end of a body is told.
+struct framing
+{
+    enum class kind : std::uint8_t {
+        none,        ///< there is no body
+        length,      ///< `Content-Length`
+        chunked,     ///< `Transfer-Encoding: chunked`
+        until_close, ///< by the end of the connection; responses only
+    };
+
+    kind how = kind::none;
+    std::uint64_t length = 0; ///< bytes, with `kind::length`
+
+    static constexpr framing none() noexcept { return {}; }
+    static constexpr framing bytes(std::uint64_t count) noexcept { return {kind::length, count}; }
+    static constexpr framing chunked() noexcept { return {kind::chunked, 0}; }
+    static constexpr framing until_close() noexcept { return {kind::until_close, 0}; }
+
+    friend bool operator==(const framing&, const framing&) = default;
+};
+
+struct request_head
+{
+    std::string method; ///< as it was written: methods are case-sensitive
+    std::string target; ///< begins with '/', or is "*" (with OPTIONS only); percent-encoded, no fragment
+    http::version version = http::version::http_1_1;
+    http::fields fields;
+    authority host; ///< the one Host field
+    framing body;
+    bool keep_alive = true;        ///< the peer is ready for another request on this connection
+    bool expects_continue = false; ///< the peer waits for `100 Continue` before it sends the body
+
+    /// The target without its query.
+    std::string_view path() const noexcept { return std::string_view(target).substr(0, target.find('?')); }
+};
+
+struct response_head
+{
+    int status = 0; ///< 200 to 999: the parser skips what is provisional
+    std::string reason;
+    http::version version = http::version::http_1_1;
+    http::fields fields;
+    framing body;
+    bool keep_alive = true; ///< the connection may be used for another request once this message is done
+};
+
+/// Why a message was refused. The connection must be closed after it: where the next message begins is not known.
+struct parse_error
+{
+    int status = 0;        ///< what to answer a request with: 400, 413, 414, 417, 431, 501 or 505; 0 for no error
+    std::string_view text; ///< a short reason without the peer's bytes; never dies
+
+    explicit operator bool() const noexcept { return status != 0; }
+    friend bool operator==(const parse_error&, const parse_error&) = default;
+};
+
+/// As an error of the library: `errc::too_large` when a limit was passed, else `errc::invalid_message`.
+inline fault to_fault(const parse_error& error)
+{
+    const bool large = error.status == 413 || error.status == 414 || error.status == 431;
+    return fail(large ? errc::too_large : errc::invalid_message, std::string(error.text));
+}
+
+/// What one call of `step` came to. The caller takes `used` bytes off its input whatever it was, and calls again, with
+/// empty input too, until the answer is `need_more`, `done` or `failed`.
+struct parse_step
+{
+    enum class kind : std::uint8_t {
+        need_more, ///< all input was used
+        head,      ///< the head is complete: read it, and set the limit of the body
+        body,      ///< a piece of the body, at least one byte
+        done,      ///< the message is complete; what follows the used bytes belongs to the next one
+        failed,    ///< the parser's `error()` says why; every further call says the same
+    };
+
+    kind what = kind::need_more;
+    std::size_t used = 0;
+    std::string_view body; ///< points into the input of this call
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/status.hpp
+//
+// The texts of the status codes of RFC 9110 and RFC 6585. For people who read logs: no program looks at them.
+
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// The registered reason phrase; for every other code what its first digit means.
+constexpr std::string_view status_text(int status) noexcept
+{
+    switch (status) {
+    case 100: return "Continue";
+    case 101: return "Switching Protocols";
+    case 200: return "OK";
+    case 201: return "Created";
+    case 202: return "Accepted";
+    case 203: return "Non-Authoritative Information";
+    case 204: return "No Content";
+    case 205: return "Reset Content";
+    case 206: return "Partial Content";
+    case 300: return "Multiple Choices";
+    case 301: return "Moved Permanently";
+    case 302: return "Found";
+    case 303: return "See Other";
+    case 304: return "Not Modified";
+    case 307: return "Temporary Redirect";
+    case 308: return "Permanent Redirect";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 402: return "Payment Required";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 406: return "Not Acceptable";
+    case 407: return "Proxy Authentication Required";
+    case 408: return "Request Timeout";
+    case 409: return "Conflict";
+    case 410: return "Gone";
+    case 411: return "Length Required";
+    case 412: return "Precondition Failed";
+    case 413: return "Content Too Large";
+    case 414: return "URI Too Long";
+    case 415: return "Unsupported Media Type";
+    case 416: return "Range Not Satisfiable";
+    case 417: return "Expectation Failed";
+    case 421: return "Misdirected Request";
+    case 422: return "Unprocessable Content";
+    case 426: return "Upgrade Required";
+    case 428: return "Precondition Required";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 500: return "Internal Server Error";
+    case 501: return "Not Implemented";
+    case 502: return "Bad Gateway";
+    case 503: return "Service Unavailable";
+    case 504: return "Gateway Timeout";
+    case 505: return "HTTP Version Not Supported";
+    case 511: return "Network Authentication Required";
+    default: break;
+    }
+    switch (status / 100) {
+    case 1: return "Provisional";
+    case 2: return "Success";
+    case 3: return "Redirection";
+    case 4: return "Client Error";
+    case 5: return "Server Error";
+    default: return "Unknown";
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// Whether `print` writes this field itself, or it belongs to the connection: one that a host gives is an error.
+constexpr bool is_reserved_field(std::string_view name) noexcept
+{
+    constexpr std::array<std::string_view, 10> reserved{
+        "Host", "Connection", "Content-Length", "Keep-Alive",      "Expect", "Transfer-Encoding",
+        "TE",   "Trailer",    "Upgrade",        "Proxy-Connection"};
+    for (const std::string_view one : reserved) {
+        if (equal_ignoring_case(name, one)) return true;
+    }
+    return false;
+}
+
+namespace detail
+{
+
+// A name is shown only when it is a good one: the text may end in a log.
+inline result<void> check_fields(const fields& list)
+{
+    for (const field& item : list) {
+        if (!valid_name(item.name)) return fail(errc::invalid_argument, "bad characters in the name of a field");
+        if (!valid_value(item.value)) {
+            return fail(errc::invalid_argument, "a control character in the field " + std::string(item.name));
+        }
+        if (is_reserved_field(item.name)) {
+            return fail(errc::invalid_argument, "the field " + std::string(item.name) + " is not for hosts to set");
+        }
+    }
+    return {};
+}
+
+inline void write_field(std::string& out, std::string_view name, std::string_view value)
+{
+    out.append(name).append(": ").append(value).append("\r\n");
+}
+
+inline void write_fields(std::string& out, const fields& list, const framing& body, bool keep_alive)
+{
+    for (const field& item : list) write_field(out, item.name, item.value);
+    if (body.how == framing::kind::length) write_field(out, "Content-Length", std::to_string(body.length));
+    if (body.how == framing::kind::chunked) write_field(out, "Transfer-Encoding", "chunked");
+    if (!keep_alive) write_field(out, "Connection", "close");
+    out += "\r\n";
+}
+
+} // namespace detail
+
+/// Appends the head of an HTTP/1.1 request, whatever its `version`. *Errors*: `errc::invalid_argument` when a part of
+/// it cannot be written safely (K-8); `out` is then as it was.
+inline result<void> print(std::string& out, const request_head& head)
+{
+    if (!valid_name(head.method)) return fail(errc::invalid_argument, "bad characters in the method");
+    if (!valid_target(head.target)) return fail(errc::invalid_argument, "the target is not a path");
+    const std::string host = head.host.text();
+    if (const result<authority> again = parse_authority(host); !again || *again != head.host) {
+        return fail(errc::invalid_argument, "the host is not a host in its usual form");
+    }
+    if (head.body.how == framing::kind::until_close) {
+        return fail(errc::invalid_argument, "the body of a request does not end with the connection");
+    }
+    if (result<void> bad = detail::check_fields(head.fields); !bad) return bad;
+
+    out.append(head.method).append(1, ' ').append(head.target).append(" HTTP/1.1\r\n");
+    detail::write_field(out, "Host", host);
+    if (head.expects_continue) detail::write_field(out, "Expect", "100-continue");
+    // RFC 9110 section 8.6: what usually has a body says that there is none.
+    const bool says_none = head.body == framing::none() && (head.method == "POST" || head.method == "PUT");
+    detail::write_fields(out, head.fields, says_none ? framing::bytes(0) : head.body, head.keep_alive);
+    return {};
+}
+
+/// Appends the head of an HTTP/1.1 response, whatever its `version`. Without a reason the registered one is written.
+/// *Errors*: as above.
+inline result<void> print(std::string& out, const response_head& head)
+{
+    if (head.status < 200 || head.status > 999) return fail(errc::invalid_argument, "a status is 200 to 999");
+    if (!valid_value(head.reason)) return fail(errc::invalid_argument, "a control character in the reason");
+    const bool bodiless = head.status == 204 || head.status == 304;
+    if (bodiless && head.body != framing::none()) {
+        return fail(errc::invalid_argument, "a response with status 204 or 304 has no body");
+    }
+    if (result<void> bad = detail::check_fields(head.fields); !bad) return bad;
+
+    const std::string_view reason = head.reason.empty() ? status_text(head.status) : std::string_view(head.reason);
+    out.append("HTTP/1.1 ").append(std::to_string(head.status)).append(1, ' ').append(reason).append("\r\n");
+    const bool says_none = head.body == framing::none() && !bodiless;
+    const bool keep_alive = head.keep_alive && head.body != framing::until_close();
+    detail::write_fields(out, head.fields, says_none ? framing::bytes(0) : head.body, keep_alive);
+    return {};
+}
+
+/// Appends a whole response: the head, whose `body` is set here, and the body. *Errors*: as above.
+inline result<void> print(std::string& out, response_head head, std::string_view body)
+{
+    head.body = body.empty() ? framing::none() : framing::bytes(body.size());
+    if (result<void> bad = print(out, head); !bad) return bad;
+    out += body;
+    return {};
+}
+
+/// Appends the whole response to a request that was not understood. The connection is closed after it.
+inline void print(std::string& out, const parse_error& error)
+{
+    out.append("HTTP/1.1 ").append(std::to_string(error.status)).append(1, ' ').append(status_text(error.status));
+    out += "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ";
+    out.append(std::to_string(error.text.size() + 1)).append("\r\nConnection: close\r\n\r\n");
+    out.append(error.text).append(1, '\n');
+}
+
+/// The whole response for a request that `expects_continue`, before its body is read.
+inline constexpr std::string_view continue_response = "HTTP/1.1 100 Continue\r\n\r\n";
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// How long the phases of one HTTP exchange may take. A call has its own deadlines above them, so most are unlimited.
+struct client_times
+{
+    duration connect = std::chrono::seconds(20);
+    /// From the start of a request to the head of its response.
+    duration head = no_limit;
+    /// From the head of a stream to its first bytes, and the longest silence after them.
+    duration first_event = no_limit;
+    duration idle = no_limit;
+    /// For what no call waits for: notifications and answers.
+    duration notice = std::chrono::seconds(60);
+    /// For the rest of a response whose answer has come; then its connection is cut.
+    duration rest = std::chrono::seconds(5);
+    /// A connection that is not used is closed.
+    duration unused = std::chrono::seconds(30);
+};
+
+struct client_settings
+{
+    explicit client_settings(url endpoint) : to(std::move(endpoint)) {}
+
+    url to;
+    http::fields fields; ///< of the host; sent to the origin of `to` only
+    comcp::limits bounds;
+    http_limits head;
+    client_times times;
+    std::shared_ptr<connector> door; ///< null: TCP
+    bool listens = true;             ///< opens a stream for what the server says outside of requests
+    bool other_origins = false;      ///< redirects may lead to other origins, never from https to http
+    std::size_t connections = 256;   ///< of requests at the same time; further ones wait
+    std::size_t idle_connections = 8;
+    /// Before a stream that ended is opened again; empty: never.
+    std::function<std::optional<duration>(const reconnect_facts&)> reconnect;
+    comcp::detail::random_source random = ::getrandom;
+};
+
+/// Whether a host may set this field. *Errors*: `errc::invalid_argument`; the value, which may be a secret, is not in
+/// the text.
+inline result<void> check_host_field(std::string_view name, std::string_view value)
+{
+    if (result<void> bad = detail::check_fields(http::fields{{name, value}}); !bad) return bad;
+    constexpr std::array<std::string_view, 6> ours{"Accept",         "Accept-Encoding", "Content-Type",
+                                                   "Mcp-Session-Id", "Last-Event-ID",   "MCP-Protocol-Version"};
+    for (const std::string_view one : ours) {
+        if (!equal_ignoring_case(one, name)) continue;
+        return fail(errc::invalid_argument, "the field " + std::string(name) + " is the transport's own");
+    }
+    return {};
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <memory>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// A transport that talks to one MCP endpoint, for one session. Opening it connects to nothing yet.
+///
+/// Failures of a request are events (`exchange_failed`) with the errors
+/// - errc::peer_gone, errc::timed_out: no connection, or it broke; with HTTP status:
+/// - errc::session_expired, errc::unauthorized, errc::forbidden, errc::busy, errc::bad_response; `fault::http` has the
+///   status, the challenge and the delay that the server asked for.
+///
+/// Nothing is ever sent twice, but for a request of which not a byte was written, and for GET and DELETE.
+///
+/// *Errors* of opening: errc::unsupported for https without a TLS connector.
+std::unique_ptr<transport> make_client_transport(client_settings with);
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A server at a URL: `comcp::client c(comcp::streamable_http("http://127.0.0.1:8080/mcp"), comcp::identity(...));`
+///
+/// Speaks 2025-03-26 to 2025-11-25. A session that the server has forgotten is made anew by the client; a stream that
+/// breaks is resumed where the server offers it.
+class streamable_http
+{
+public:
+    /// *Errors*: errc::invalid_argument when it is no absolute http or https URL.
+    explicit streamable_http(std::string_view endpoint) : settings_(http::url::parse(endpoint).value()) {}
+
+    /// A field of every request, such as Authorization. It goes to this URL's origin only, and into no log and error.
+    /// *Errors*: errc::invalid_argument for bad characters, and for what the transport itself writes.
+    streamable_http& header(std::string_view name, std::string_view value)
+    {
+        http::check_host_field(name, value).value();
+        settings_.fields.set(name, value);
+        return *this;
+    }
+    /// The time for each TCP (and TLS) connection; that of the client's policy when not set.
+    /// *Errors* of all times: errc::invalid_argument for zero.
+    streamable_http& connect_within(duration value)
+    {
+        connect_ = policy::checked_limit(value);
+        return *this;
+    }
+    /// From a request to the head of its response; without it only the call's own time counts.
+    streamable_http& answer_within(duration value)
+    {
+        settings_.times.head = policy::checked_limit(value);
+        return *this;
+    }
+    /// From the head of a stream of events to its first bytes, and the longest silence after those. A stream that is
+    /// silent for longer is taken as broken, and resumed if it can be. For servers that send comments to keep it alive.
+    streamable_http& silence_within(duration first, duration later)
+    {
+        settings_.times.first_event = policy::checked_limit(first);
+        settings_.times.idle = policy::checked_limit(later);
+        return *this;
+    }
+    /// Lets redirects (307 and 308 only, at most 3) lead to other origins, never from https to http. The fields set
+    /// with `header` stay behind.
+    streamable_http& follow_other_origins(bool value = true)
+    {
+        settings_.other_origins = value;
+        return *this;
+    }
+    /// Whether a stream is opened for what the server says outside of requests; on by default.
+    streamable_http& listen(bool value)
+    {
+        settings_.listens = value;
+        return *this;
+    }
+    /// Connections that may be open for requests at the same time (256); further requests wait.
+    /// *Errors*: errc::invalid_argument for zero.
+    streamable_http& connections(std::size_t most)
+    {
+        if (most == 0) throw_fault(fail(errc::invalid_argument, "without connections nothing can be asked"));
+        settings_.connections = most;
+        return *this;
+    }
+    /// Another way to connect, as the one of <comcp/tls.hpp> for https.
+    streamable_http& connector(std::unique_ptr<http::connector> door)
+    {
+        settings_.door = std::move(door);
+        return *this;
+    }
+
+    const http::url& endpoint() const noexcept { return settings_.to; }
+
+private:
+    friend std::unique_ptr<transport> make_transport(const streamable_http& of, const transport_settings& with)
+    {
+        http::client_settings settings = of.settings_;
+        settings.bounds = with.limits;
+        settings.times.connect = of.connect_.value_or(with.connect);
+        settings.reconnect = with.reconnect;
+        settings.random = with.random;
+        return http::make_client_transport(std::move(settings));
+    }
+
+    http::client_settings settings_;
+    std::optional<duration> connect_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/http_service.hpp
+//
+// A server over Streamable HTTP, without sockets: requests in, answers and streams out (http::service). It joins the
+// judgement on heads, the sessions and the server; whoever has an HTTP server of his own mounts it there.
+
+// ---- comcp/http/service.hpp
+//
+// The seam between HTTP servers and what answers their requests: whole requests in, answers or streams out, no socket.
+// Our own listener is one user; a host with an HTTP server of its own is another. What answers MCP behind it is
+// server/http_service.hpp.
+
+// ---- comcp/http/budget.hpp
+//
+// The memory that all clients of one service may make it hold: bodies that are read, output that waits. Counted, not
+// allocated; safe for threads.
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+class budget
+{
+public:
+    /// `limit` in bytes.
+    explicit budget(std::size_t limit) : limit_(limit) {}
+    budget(const budget&) = delete;
+    budget& operator=(const budget&) = delete;
+
+    std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+    /// Takes `bytes` if they fit.
+    bool take(std::size_t bytes) noexcept
+    {
+        const std::size_t before = used_.fetch_add(bytes, std::memory_order_relaxed);
+        if (bytes <= limit_ && before <= limit_ - bytes) return true;
+        used_.fetch_sub(bytes, std::memory_order_relaxed);
+        return false;
+    }
+    /// Takes `bytes` in any case: what must not fail (an answer) makes what may fail (a body) wait.
+    void add(std::size_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
+    void give_back(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+private:
+    std::size_t limit_;
+    std::atomic<std::size_t> used_{0};
+};
+
+/// What one holder has taken; given back when it ends.
+class budget_share
+{
+public:
+    budget_share() = default;
+    explicit budget_share(std::shared_ptr<budget> of) : budget_(std::move(of)) {}
+    budget_share(budget_share&& other) noexcept
+        : budget_(std::move(other.budget_)),
+          bytes_(std::exchange(other.bytes_, 0))
+    {}
+    budget_share& operator=(budget_share&& other) noexcept
+    {
+        if (this == &other) return *this;
+        release();
+        budget_ = std::move(other.budget_);
+        bytes_ = std::exchange(other.bytes_, 0);
+        return *this;
+    }
+    ~budget_share() { release(); }
+
+    /// Takes more, if that fits; without a budget everything does.
+    bool grow(std::size_t bytes) noexcept
+    {
+        if (!budget_) return true;
+        if (!budget_->take(bytes)) return false;
+        bytes_ += bytes;
+        return true;
+    }
+    /// Takes more in any case.
+    void add(std::size_t bytes) noexcept
+    {
+        if (!budget_) return;
+        budget_->add(bytes);
+        bytes_ += bytes;
+    }
+    void shrink(std::size_t bytes) noexcept
+    {
+        if (!budget_) return;
+        budget_->give_back(bytes);
+        bytes_ -= bytes;
+    }
+    std::size_t bytes() const noexcept { return bytes_; }
+    void release() noexcept
+    {
+        if (budget_) budget_->give_back(std::exchange(bytes_, 0));
+    }
+
+private:
+    std::shared_ptr<budget> budget_;
+    std::size_t bytes_ = 0;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// One request. The head is what a client said, the rest what its server knows.
+struct request
+{
+    std::string method; ///< as it was sent
+    std::string target; ///< origin-form: path and query
+    http::fields fields;
+    std::string body;
+
+    std::string peer;           ///< address of the client, for logs and authorization
+    std::string principal;      ///< who the host's authorization says it is; set by `service::refuse`
+    bool whole_answer = false;  ///< the server can only answer once: no stream
+    http::fields answer_fields; ///< what every answer to it carries (CORS); set by `service::refuse`
+    budget_share counted;       ///< what the body holds of the service's memory
+};
+
+/// The rest of an answer, pulled piece by piece. Destroying it before the end says that the client left.
+/// Thread rule: one executor at a time.
+class body_stream
+{
+public:
+    body_stream() = default;
+    body_stream(const body_stream&) = delete;
+    body_stream& operator=(const body_stream&) = delete;
+    virtual ~body_stream() = default;
+
+    /// Waits for more and appends it to `out`; false at the end, with nothing appended.
+    /// *Cancellation*: any; the stream is then to be destroyed.
+    virtual task<bool> next(std::string& out) = 0;
+};
+
+/// One answer. Its fields are those of the content; length, transfer coding, Connection and Date are the server's.
+struct response
+{
+    int status = 200;
+    http::fields fields;
+    std::string body;
+    std::unique_ptr<body_stream> stream; ///< when set, the body is what comes out of it
+};
+
+/// Thread rule: any executor of the context, several at once.
+class service
+{
+public:
+    service() = default;
+    service(const service&) = delete;
+    service& operator=(const service&) = delete;
+    virtual ~service() = default;
+
+    /// Judges a head before its body is read. An answer is the final one: the body is not wanted.
+    virtual task<std::optional<response>> refuse(request& head) = 0;
+    /// Answers a request that was not refused. *Errors*: none; what fails becomes an answer.
+    virtual task<response> handle(request whole) = 0;
+
+    /// The largest body in bytes; beyond it 413.
+    virtual std::size_t most_body() const = 0;
+    /// What bodies and queued output are counted in; null: nothing counts.
+    virtual std::shared_ptr<budget> memory() const = 0;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/server/http_service_options.hpp
+//
+// What an HTTP service is told beforehand: whom it serves, how sessions are kept, and its limits.
+
+// ---- comcp/http/guard.hpp
+//
+// The judgement on the head of a request to an MCP endpoint, before its body is read: Host and Origin first (a page in
+// a browser must not reach a local server through DNS rebinding), then path, method, media types and version. One for
+// every HTTP server in front of the endpoint. Not for authorization, sessions and what stands in the body.
+
+// ---- comcp/http/media.hpp
+//
+// Media types (`application/json; charset=utf-8`) and what a peer accepts of them (RFC 9110 sections 8.3 and 12.5.1).
+// Not for turning bytes from one charset into another: JSON and events are UTF-8.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// Views into the text that was parsed.
+struct media_type
+{
+    std::string_view type;
+    std::string_view subtype;
+    std::string_view parameters; ///< what follows the first semicolon, as it was written
+
+    /// Whether it is `wanted`, written as `type/subtype`; case and parameters make no difference.
+    constexpr bool is(std::string_view wanted) const noexcept
+    {
+        const std::size_t slash = wanted.find('/');
+        return slash != wanted.npos && equal_ignoring_case(type, wanted.substr(0, slash)) &&
+               equal_ignoring_case(subtype, wanted.substr(slash + 1));
+    }
+
+    /// The value of a parameter, without quotes.
+    std::optional<std::string> parameter(std::string_view name) const
+    {
+        std::string_view item;
+        for (std::string_view rest = parameters; next_item(rest, item, ';');) {
+            const std::size_t equals = item.find('=');
+            if (equals == item.npos || !equal_ignoring_case(item.substr(0, equals), name)) continue;
+            item.remove_prefix(equals + 1);
+            if (!item.starts_with('"')) return std::string(item);
+            std::string value;
+            for (std::size_t i = 1; i < item.size() && item[i] != '"'; ++i) {
+                if (item[i] == '\\' && i + 1 < item.size()) ++i;
+                value += item[i];
+            }
+            return value;
+        }
+        return std::nullopt;
+    }
+};
+
+/// Reads `type/subtype`, with or without parameters. Nothing when it is none.
+constexpr std::optional<media_type> parse_media_type(std::string_view text) noexcept
+{
+    media_type out;
+    const std::size_t semicolon = text.find(';');
+    if (semicolon != text.npos) out.parameters = trim(text.substr(semicolon + 1));
+    text = trim(text.substr(0, semicolon));
+    const std::size_t slash = text.find('/');
+    if (slash == text.npos) return std::nullopt;
+    out.type = text.substr(0, slash);
+    out.subtype = text.substr(slash + 1);
+    if (!valid_name(out.type) || !valid_name(out.subtype)) return std::nullopt;
+    return out;
+}
+
+/// Whether a Content-Type value is `wanted`, written as `type/subtype`.
+constexpr bool is_media_type(std::string_view content_type, std::string_view wanted) noexcept
+{
+    if (content_type == wanted) return true; // nearly always
+    const std::optional<media_type> parsed = parse_media_type(content_type);
+    return parsed && parsed->is(wanted);
+}
+
+/// The same of the message's one Content-Type. False when there is none, or more than one.
+inline bool has_media_type(const fields& list, std::string_view wanted)
+{
+    return list.count("Content-Type") == 1 && is_media_type(*list.find("Content-Type"), wanted);
+}
+
+namespace detail
+{
+
+/// The weight `q` of an item, in thousandths; 1000 when none is given, nothing when it is malformed.
+constexpr std::optional<int> read_weight(std::string_view parameters) noexcept
+{
+    std::string_view item;
+    while (next_item(parameters, item, ';')) {
+        if (item.size() < 2 || to_lower(item[0]) != 'q' || item[1] != '=') continue;
+        item.remove_prefix(2);
+        if (item.empty() || item.size() > 5 || (item[0] != '0' && item[0] != '1')) return std::nullopt;
+        int value = (item[0] - '0') * 1000;
+        if (item.size() > 1 && item[1] != '.') return std::nullopt;
+        for (std::size_t i = 2, unit = 100; i < item.size(); ++i, unit /= 10) {
+            if (!is_digit(item[i])) return std::nullopt;
+            value += (item[i] - '0') * static_cast<int>(unit);
+        }
+        if (value > 1000) return std::nullopt;
+        return value;
+    }
+    return 1000;
+}
+
+/// What the ranges that were looked at say of one media type: the most specific range decides.
+struct accept_scan
+{
+    std::string_view wanted;
+    bool any_range = false;
+    int best_rank = 0;
+    int weight = 0;
+
+    constexpr void look_at(std::string_view list) noexcept
+    {
+        // What clients send that do as they are told (2025-11-25, transports), at no cost.
+        if (list == "application/json, text/event-stream" &&
+            (wanted == "application/json" || wanted == "text/event-stream")) {
+            any_range = true;
+            best_rank = 3;
+            weight = 1000;
+            return;
+        }
+        std::string_view item;
+        while (next_item(list, item)) {
+            const std::optional<media_type> range = parse_media_type(item);
+            const std::optional<int> q = range ? read_weight(range->parameters) : std::nullopt;
+            if (!q) continue; // one damaged item does not spoil the others
+            any_range = true;
+            const std::string_view type = wanted.substr(0, wanted.find('/'));
+            int rank = 0;
+            if (range->is(wanted)) {
+                rank = 3;
+            } else if (range->subtype == "*" && equal_ignoring_case(range->type, type)) {
+                rank = 2;
+            } else if (range->subtype == "*" && range->type == "*") {
+                rank = 1;
+            }
+            if (rank == 0 || rank < best_rank || (rank == best_rank && *q <= weight)) continue;
+            best_rank = rank;
+            weight = *q;
+        }
+    }
+
+    // A list without any range says nothing, like an absent one.
+    constexpr int result() const noexcept { return any_range ? weight : 1000; }
+};
+
+} // namespace detail
+
+/// How much a peer with this Accept value wants a media type, in thousandths. 0: not at all. Parameters other than the
+/// weight make no difference; a value without any range is like an absent one, which accepts everything.
+constexpr int accept_weight(std::string_view accept, std::string_view wanted) noexcept
+{
+    detail::accept_scan scan{wanted};
+    scan.look_at(accept);
+    return scan.result();
+}
+
+/// The same of all Accept fields of a message.
+inline int accept_weight(const fields& list, std::string_view wanted)
+{
+    detail::accept_scan scan{wanted};
+    for (const field& item : list) {
+        if (equal_ignoring_case(item.name, "Accept")) scan.look_at(item.value);
+    }
+    return scan.result();
+}
+
+/// Whether a peer accepts a media type: `accepts(head.fields, "text/event-stream")`.
+constexpr bool accepts(std::string_view accept, std::string_view wanted) noexcept
+{
+    return accept_weight(accept, wanted) > 0;
+}
+inline bool accepts(const fields& list, std::string_view wanted) { return accept_weight(list, wanted) > 0; }
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// Whom and what an endpoint takes. By default the loopback names with any port, in Host as in Origin.
+struct guard_settings
+{
+    /// The path of the endpoint; a query makes no difference. Empty: any path, because somebody else has looked.
+    std::string path = "/mcp";
+    /// Further hosts by which clients reach the endpoint: "mcp.example.com" with any port, "mcp.example.com:8443" with
+    /// that one, "[2001:db8::1]".
+    std::vector<std::string> hosts = {};
+    /// Further origins of pages that may call it: "https://app.example.com", "chrome-extension://abcdef".
+    std::vector<std::string> origins = {};
+    /// Loopback names are one family: localhost, names below it, 127.0.0.0/8, [::1].
+    bool loopback = true;
+    /// GET opens a stream; else it is answered with 405.
+    bool streams = true;
+    /// DELETE ends a session; else it is answered with 405.
+    bool sessions = true;
+    /// Which values of MCP-Protocol-Version are served; null looks at none.
+    bool (*supports)(std::string_view version) = nullptr;
+};
+
+/// What the guard says.
+struct verdict
+{
+    int status = 0;        ///< 0: go on. Else the answer, which has no content of the endpoint's; 204 is a preflight's
+    std::string_view text; ///< the reason of a refusal, for its body; without the peer's bytes
+    /// What the answer carries, be it a refusal or what the endpoint answers (CORS, Allow, Accept-Encoding).
+    fields answer_fields;
+    /// Which forms the client accepts as the answer of a POST; at least one when it may go on.
+    bool json = false;
+    bool stream = false;
+
+    bool accepted() const noexcept { return status == 0; }
+};
+
+/// Immutable, and safe to share.
+class guard
+{
+public:
+    /// *Errors*: `errc::invalid_argument` for a host or origin that is none.
+    static result<guard> make(guard_settings settings = {})
+    {
+        guard out;
+        for (const std::string& text : settings.hosts) {
+            result<authority> host = parse_authority(text);
+            if (!host) return fail(errc::invalid_argument, "the allowed host " + text + ": " + host.error().text);
+            host->host = without_dot(host->host);
+            out.hosts_.push_back(*std::move(host));
+        }
+        for (const std::string& text : settings.origins) {
+            if (result<origin> known = parse_origin(text)) out.origins_.push_back(*std::move(known));
+            else if (of_other_scheme(text)) out.other_origins_.push_back(text);
+            else return fail(errc::invalid_argument, "the allowed origin " + text + ": " + known.error().text);
+        }
+        out.allow_ = settings.streams ? "GET, POST" : "POST";
+        if (settings.sessions) out.allow_ += ", DELETE";
+        out.allow_ += ", OPTIONS";
+        out.settings_ = std::move(settings);
+        return out;
+    }
+
+    verdict check(std::string_view method, std::string_view target, const fields& head) const
+    {
+        verdict out;
+        if (const std::string_view twice = repeated(head); !twice.empty()) return refuse(out, 400, twice);
+
+        const std::optional<std::string_view> host = head.find("Host");
+        if (!(settings_.loopback && is_usual_loopback(host.value_or("")))) {
+            const result<authority> reached = parse_authority(host.value_or(""));
+            if (!reached) return refuse(out, 400, "Host is missing or not a host");
+            if (!allowed(*reached)) return refuse(out, 403, "this Host is not on the list of allowed hosts");
+        }
+
+        const std::optional<std::string_view> page = head.find("Origin");
+        if (page) {
+            // 2025-11-25, transports: an invalid Origin is answered with 403; one that is absent is not invalid (E-2).
+            if (!allowed(*page)) return refuse(out, 403, "this Origin is not on the list of allowed origins");
+            out.answer_fields.add("Access-Control-Allow-Origin", *page);
+            out.answer_fields.add("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate");
+            out.answer_fields.add("Vary", "Origin");
+        }
+
+        if (!settings_.path.empty() && target.substr(0, target.find('?')) != settings_.path) {
+            return refuse(out, 404, "the endpoint has another path");
+        }
+        if (method == "OPTIONS") return answer_options(out, head);
+        const bool post = method == "POST";
+        if (!post && !(method == "GET" && settings_.streams) && !(method == "DELETE" && settings_.sessions)) {
+            out.answer_fields.add("Allow", allow_);
+            return refuse(out, 405, "this method is not offered");
+        }
+        // RFC 9110 section 10.1.1.
+        if (head.has("Expect") &&
+            !(head.count("Expect") == 1 && equal_ignoring_case(*head.find("Expect"), "100-continue"))) {
+            return refuse(out, 417, "an expectation other than 100-continue");
+        }
+        if (const auto version = head.find("MCP-Protocol-Version"); version && settings_.supports) {
+            // 2025-11-25, transports: an invalid or unsupported version is answered with 400 (E-42).
+            if (!settings_.supports(*version)) return refuse(out, 400, "this MCP-Protocol-Version is not supported");
+        }
+
+        // 2025-11-25, transports: clients list both forms. Many do not, so a client gets a form that it accepts, and
+        // 406 only if it accepts neither (E-43). No Accept accepts everything (RFC 9110 section 12.5.1).
+        out.json = accepts(head, "application/json");
+        out.stream = accepts(head, "text/event-stream");
+        if (post) return check_content(out, head);
+        if (method == "GET" && !out.stream) return refuse(out, 406, "a stream is text/event-stream");
+        return out;
+    }
+
+private:
+    guard() = default;
+
+    static verdict& refuse(verdict& out, int status, std::string_view text)
+    {
+        out.status = status;
+        out.text = text;
+        return out;
+    }
+
+    // The commonest spellings of this machine, which need not be taken apart.
+    static bool is_usual_loopback(std::string_view host)
+    {
+        for (const std::string_view name : {"127.0.0.1", "localhost", "[::1]"}) {
+            if (!host.starts_with(name)) continue;
+            host.remove_prefix(name.size());
+            if (host.empty()) return true;
+            const bool in_range = host.size() <= 5 || (host.size() == 6 && host <= ":65535");
+            return host.size() >= 2 && in_range && host[0] == ':' && host[1] != '0' &&
+                   std::ranges::all_of(host.substr(1), detail::is_digit);
+        }
+        return false;
+    }
+
+    // Such as "chrome-extension://abcdef": a scheme that we know nothing about, and no path.
+    static bool of_other_scheme(std::string_view text)
+    {
+        const std::size_t end = text.find("://");
+        const std::string_view scheme = text.substr(0, end);
+        return end != text.npos && valid_name(scheme) && !equal_ignoring_case(scheme, "http") &&
+               !equal_ignoring_case(scheme, "https") && valid_name(text.substr(end + 3));
+    }
+
+    static std::string without_dot(std::string_view host)
+    {
+        if (host.ends_with('.')) host.remove_suffix(1);
+        return std::string(host);
+    }
+
+    // Two values for one meaning: whoever else looks at the request may take the other one.
+    static std::string_view repeated(const fields& head)
+    {
+        struct single
+        {
+            std::string_view name;
+            std::string_view text;
+        };
+        static constexpr auto singles = std::to_array<single>({
+            {"Host", "more than one Host"},
+            {"Origin", "more than one Origin"},
+            {"Content-Type", "more than one Content-Type"},
+            {"Authorization", "more than one Authorization"},
+            {"Mcp-Session-Id", "more than one Mcp-Session-Id"},
+            {"Last-Event-ID", "more than one Last-Event-ID"},
+            {"MCP-Protocol-Version", "more than one MCP-Protocol-Version"},
+        });
+        const auto* twice = std::ranges::find_if(singles, [&](const single& s) { return head.count(s.name) > 1; });
+        return twice == singles.end() ? std::string_view() : twice->text;
+    }
+
+    bool allowed(const authority& host) const
+    {
+        if (settings_.loopback && is_loopback(host.host)) return true;
+        const std::string name = without_dot(host.host);
+        return std::ranges::any_of(hosts_, [&](const authority& known) {
+            if (known.host != name) return false;
+            // Without a port it is the one of the scheme, which the head does not tell.
+            if (!host.port) return !known.port || *known.port == 80 || *known.port == 443;
+            return !known.port || *known.port == *host.port;
+        });
+    }
+
+    bool allowed(std::string_view page) const
+    {
+        const result<origin> from = parse_origin(page);
+        if (!from) return std::ranges::find(other_origins_, page) != other_origins_.end();
+        if (settings_.loopback && is_loopback(from->host)) return true;
+        return std::ranges::find(origins_, *from) != origins_.end();
+    }
+
+    verdict& answer_options(verdict& out, const fields& head) const
+    {
+        out.status = 204;
+        out.answer_fields.add("Allow", allow_);
+        if (!head.has("Origin")) return out;
+        out.answer_fields.add("Access-Control-Allow-Methods", allow_);
+        // Names, because a wildcard does not cover Authorization (E-5). The ones of parameters are the tools' own.
+        std::string names = "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Session-Id, Last-Event-ID, "
+                            "Mcp-Method, Mcp-Name";
+        constexpr std::string_view parameter = "mcp-param-";
+        for (const std::string_view name : head.items("Access-Control-Request-Headers")) {
+            if (equal_ignoring_case(name.substr(0, parameter.size()), parameter) && valid_name(name)) {
+                names.append(", ").append(name);
+            }
+        }
+        out.answer_fields.add("Access-Control-Allow-Headers", names);
+        out.answer_fields.add("Access-Control-Max-Age", "7200");
+        return out;
+    }
+
+    static verdict& check_content(verdict& out, const fields& head)
+    {
+        if (!has_media_type(head, "application/json")) return refuse(out, 415, "the content must be application/json");
+        for (const std::string_view coding : head.items("Content-Encoding")) {
+            if (equal_ignoring_case(coding, "identity")) continue;
+            out.answer_fields.add("Accept-Encoding", "identity");
+            return refuse(out, 415, "content codings are not supported");
+        }
+        if (!out.json && !out.stream) {
+            return refuse(out, 406, "an answer is application/json or text/event-stream");
+        }
+        return out;
+    }
+
+    guard_settings settings_;
+    std::vector<authority> hosts_;
+    std::vector<origin> origins_;
+    std::vector<std::string> other_origins_; // of other schemes: compared as they are
+    std::string allow_;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/service_limits.hpp
+//
+// The limits of an HTTP server, beside those of every message (comcp::limits) and of every head (http/limits.hpp). All
+// are finite by default and can be set before it starts.
+
+#include <chrono>
+#include <cstddef>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Sizes are bytes, counts are items. A body is a message: `limits::message` bounds it.
+struct http_service_limits
+{
+    http_limits head;
+
+    /// Further connections are answered with 503 and closed.
+    std::size_t connections = 4096;
+    /// At the cap the session that was idle for longest gives way; 503 with Retry-After when none can.
+    std::size_t sessions = 4096;
+    /// Open SSE streams; beyond it 503 with Retry-After.
+    std::size_t streams = 4096;
+    /// Request bodies plus queued output of the whole service: beyond it new bodies are refused with 503 and
+    /// Retry-After.
+    std::size_t memory = 256 * 1024 * 1024;
+    /// Events kept per stream for resumption; the oldest go first, and a resume past them is refused.
+    std::size_t stored_events = 1000;
+    std::size_t stored_bytes = 4 * 1024 * 1024;
+
+    /// A session without a call and without an open stream for so long ends: its id is then answered with 404.
+    duration session_idle = std::chrono::minutes(30);
+    /// Silence on an SSE stream after which a comment is sent.
+    duration keep_alive = std::chrono::seconds(15);
+    /// A connection between two requests is closed.
+    duration connection_idle = std::chrono::seconds(60);
+    /// From the first byte of a request to the end of its head, and from there to the end of its body: then 408.
+    duration head_time = std::chrono::seconds(10);
+    duration body_time = std::chrono::seconds(60);
+    /// Output that makes no progress: the connection is cut.
+    duration write_time = std::chrono::seconds(30);
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <chrono>
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What the host's authorization says of a request.
+class http_access
+{
+public:
+    /// It may go on. The principal is who sends it: sessions are bound to it (K-9). Empty: nobody in particular.
+    static http_access allow(std::string principal = {})
+    {
+        http_access out;
+        out.principal_ = std::move(principal);
+        return out;
+    }
+    /// It is answered with this, such as a 401 with WWW-Authenticate.
+    static http_access refuse(http::response answer)
+    {
+        http_access out;
+        out.refusal_.emplace(std::move(answer));
+        return out;
+    }
+
+    bool allowed() const { return !refusal_; }
+
+    // For the library.
+    std::string& principal() { return principal_; }
+    http::response& refusal() { return *refusal_; }
+
+private:
+    std::string principal_;
+    std::optional<http::response> refusal_;
+};
+
+namespace detail
+{
+
+/// A plain function or a coroutine that judges the head of a request.
+class http_authorizer
+{
+public:
+    http_authorizer() = default;
+
+    template <class F>
+        requires std::invocable<F&, const http::request&> && (!std::same_as<std::decay_t<F>, http_authorizer>)
+    explicit http_authorizer(F function)
+    {
+        using returned = std::invoke_result_t<F&, const http::request&>;
+        static_assert(std::same_as<returned, http_access> || std::same_as<returned, task<http_access>>,
+                      "comcp: authorize takes a function that returns http_access, or a task of it");
+        if constexpr (std::same_as<returned, task<http_access>>) slow_ = std::move(function);
+        else plain_ = std::move(function);
+    }
+
+    explicit operator bool() const { return plain_ || slow_; }
+    bool is_plain() const { return static_cast<bool>(plain_); }
+    http_access call(const http::request& head) const { return plain_(head); }
+    task<http_access> call_slow(const http::request& head) const { return slow_(head); }
+
+private:
+    std::function<http_access(const http::request&)> plain_;
+    std::function<task<http_access>(const http::request&)> slow_;
+};
+
+} // namespace detail
+
+/// Options of an HTTP service, set before it is made.
+class http_service_options
+{
+public:
+    http_service_limits limits;
+    /// Path, hosts and origins. Which methods and versions there are is the service's own affair.
+    http::guard_settings guard;
+
+    /// The path of the endpoint; default "/mcp".
+    http_service_options& path(std::string text)
+    {
+        guard.path = std::move(text);
+        return *this;
+    }
+    /// Lets clients reach the endpoint by this host, with a port or with any; loopback names are allowed anyway.
+    http_service_options& allow_host(std::string host)
+    {
+        guard.hosts.push_back(std::move(host));
+        return *this;
+    }
+    /// Lets pages of this origin call it: "https://app.example.com".
+    http_service_options& allow_origin(std::string origin)
+    {
+        guard.origins.push_back(std::move(origin));
+        return *this;
+    }
+
+    /// Asked about the head of every request, after path, host and origin: a function of `const http::request&` that
+    /// returns `http_access`, or a coroutine returning `task<http_access>`. What it throws is answered with 500. May be
+    /// called on several threads at once where the service is.
+    template <class F>
+    http_service_options& authorize(F judge)
+    {
+        authorize_ = detail::http_authorizer(std::move(judge));
+        return *this;
+    }
+
+    /// One thread runs everything that the service and its callers do: no strands, and no hops between them.
+    http_service_options& single_threaded(bool on = true)
+    {
+        single_threaded_ = on;
+        return *this;
+    }
+    /// False: stateless. No session ids; every POST stands for itself, GET and DELETE are answered with 405, and a
+    /// handler cannot ask its client anything.
+    http_service_options& sessions(bool on)
+    {
+        sessions_ = on;
+        return *this;
+    }
+    /// False: streams have no event ids, and a connection that breaks loses what it did not get.
+    http_service_options& resumable(bool on)
+    {
+        resumable_ = on;
+        return *this;
+    }
+    /// When a client is told to connect again after its connection broke (E-36); `no_limit` says nothing.
+    /// *Errors*: errc::invalid_argument for zero.
+    http_service_options& retry(duration after)
+    {
+        retry_ = policy::checked_limit(after);
+        return *this;
+    }
+
+    // For the library.
+    const detail::http_authorizer& authorizer() const { return authorize_; }
+    bool is_single_threaded() const { return single_threaded_; }
+    bool has_sessions() const { return sessions_; }
+    bool is_resumable() const { return resumable_; }
+    duration retry_after() const { return retry_; }
+
+private:
+    detail::http_authorizer authorize_;
+    bool single_threaded_ = false;
+    bool sessions_ = true;
+    bool resumable_ = true;
+    duration retry_ = std::chrono::seconds(1);
+};
+
+} // namespace comcp::inline COMCP_ABI
 
 // ---- comcp/server/server.hpp
 //
 // An MCP server: an identity and a set of tools, served to any number of sessions over any transport. It owns no
 // socket, no thread and no loop. Not for one client's conversation: that is server_session.hpp.
 
-// ---- comcp/server/server_core.hpp
+// ---- comcp/server/options.hpp
 //
-// The part of a server that all its sessions share: who it is, its tools, its options, and which sessions live.
+// What a server is told beforehand.
 
-// ---- comcp/server/registry.hpp
-//
-// What a server offers, as immutable snapshots: a change makes a new snapshot and replaces the old one whole, so any
-// number of sessions on any threads read without a lock while the host adds, changes and removes tools.
+#include <string>
 
-// ---- comcp/server/tool_entry.hpp
+namespace comcp::inline COMCP_ABI
+{
+
+/// Options of a server; all may be set until the first session starts.
+struct server_options
+{
+    comcp::limits limits;
+    /// For the model: how to use this server (2025-11-25, lifecycle). Empty: none.
+    std::string instructions;
+    /// Keeps the text of every call's arguments for `context::arguments_source`, counted in the limits.
+    bool keep_source = false;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/tool.hpp
 //
-// A registered tool with its handler erased, and how one call runs through it. The registry owns the entry and every
-// running call holds it, so a tool may be changed or removed while it runs.
+// From a C++ callable to a tool: its arguments are bound and checked, its return value becomes the result, and both
+// schemas are made from their types. Here are only the few functions that each handler's type needs of its own; what is
+// done with them is in tool_entry.hpp.
+
+// ---- comcp/json/bind.hpp
+//
+// From a JSON value to a described struct, strictly, and with every mistake named at once: a model that called a tool
+// with bad arguments can then repair all of them. It accepts what the schema (schema.hpp) says. Not for lenient wire
+// fields: those are read with the accessors of value.hpp.
+
+// ---- comcp/json/defaults.hpp
+//
+// Which members of a struct must be given, and what the others are when they are not. The schema says it to a peer and
+// the binder does it, so both ask here.
+
+// ---- comcp/detail/erased_object.hpp
+//
+// An object of a type that is known by a small table only, so that code over many types is compiled once. Not for types
+// that are copied or moved: the object stays where it was made.
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// What there is to know of a type whose objects are made by default.
+struct object_type
+{
+    std::size_t size;
+    std::size_t alignment;
+    void (*construct)(void* place);
+    void (*destroy)(void* object) noexcept;
+};
+
+template <class T>
+void construct_object(void* place)
+{
+    ::new (place) T{};
+}
+
+template <class T>
+void destroy_object(void* object) noexcept
+{
+    static_cast<T*>(object)->~T();
+}
+
+template <class T>
+inline constexpr object_type object_type_of{sizeof(T), alignof(T), &construct_object<T>, &destroy_object<T>};
+
+/// A default-constructed object of the type. Small ones stand in place.
+class erased_object
+{
+public:
+    explicit erased_object(const object_type& type) : type_(type), heap_(nullptr, free_memory{type.alignment})
+    {
+        if (type.size > sizeof room_ || type.alignment > alignof(std::max_align_t))
+            heap_.reset(::operator new(type.size, std::align_val_t(type.alignment)));
+        type.construct(get());
+    }
+    ~erased_object() { type_.destroy(get()); }
+    erased_object(const erased_object&) = delete;
+    erased_object& operator=(const erased_object&) = delete;
+
+    void* get() noexcept { return heap_ ? heap_.get() : room_; }
+
+private:
+    struct free_memory
+    {
+        std::size_t alignment;
+        void operator()(void* memory) const { ::operator delete(memory, std::align_val_t(alignment)); }
+    };
+
+    const object_type& type_;
+    std::unique_ptr<void, free_memory> heap_;
+    alignas(std::max_align_t) std::byte room_[256];
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+struct member_default
+{
+    bool optional; ///< a `std::optional`
+    bool required;
+    std::string text; ///< the default as JSON; empty when there is none
+};
+
+struct member_traits
+{
+    bool optional;
+    write_function write;
+    void (*write_blank)(std::string& out); ///< writes a value-initialised value of the member's type
+};
+
+template <class Member>
+void write_blank(std::string& out)
+{
+    write_erased<Member>(out, std::addressof(static_cast<const Member&>(Member{})));
+}
+
+template <class... Member>
+struct traits_table
+{
+    static constexpr std::array<member_traits, sizeof...(Member)> traits{
+        member_traits{is_optional<Member>, &write_erased<Member>, &write_blank<Member>}...};
+};
+
+/// What binder and schema know of a struct besides the types of its members.
+///
+/// The rule: a member may be left out when it is a `std::optional`, or when a default-constructed struct has it with a
+/// value other than a value-initialised one (`int times = 3;`), which then is the default. Every other member is
+/// required, so `int times = 0;` is: nothing tells it from `int times;`.
+struct struct_facts
+{
+    struct_facts(const object_type& type, std::span<const member_info> its_members, const member_traits* traits,
+                 const notes& its_notes);
+    struct_facts(const struct_facts&) = delete;
+    ~struct_facts();
+
+    std::span<const member_info> members;
+    const notes& beside;
+    std::vector<member_default> defaults; ///< in the order of the members
+};
+
+/// Found once for each struct.
+template <argument_struct T>
+const struct_facts& facts_of()
+{
+    static const struct_facts found(object_type_of<T>, layout<T>::members,
+                                    layout<T>::template apply<traits_table>::traits.data(), notes_beside<T>());
+    return found;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// One mistake: where, as a JSON pointer (RFC 6901; a key of more than 64 code points is cut), and what.
+struct bind_error
+{
+    std::string pointer;
+    std::string text;
+};
+
+/// The mistakes of one binding. The first 32 are kept, further ones are counted.
+class bind_errors
+{
+public:
+    static constexpr std::size_t most = 32;
+
+    void add(std::string pointer, std::string text);
+
+    bool empty() const noexcept { return count_ == 0; }
+    /// A further one would only be counted.
+    bool full() const noexcept { return count_ >= most; }
+    /// How many there were, also those that are not kept.
+    std::size_t count() const noexcept { return count_; }
+    const std::vector<bind_error>& entries() const noexcept { return entries_; }
+
+    /// For the model: one line each, like `/times: expected integer, got string`.
+    std::string text() const;
+
+private:
+    std::vector<bind_error> entries_;
+    std::size_t count_ = 0;
+};
+
+namespace detail
+{
+
+/// Where the binder is. The scopes of a nested value are a list on the stack, so that a pointer costs nothing until
+/// there is a mistake to report.
+struct bind_scope
+{
+    bind_errors& errors;
+    const bind_scope* outer = nullptr;
+    std::string_view key = {};
+    std::size_t index = 0;
+    bool in_array = false;
+    const field* note = nullptr;  ///< on the value itself
+    const notes* extra = nullptr; ///< on the members of the value
+
+    bind_scope member(std::string_view name, const field* its_note = nullptr) const noexcept
+    {
+        return {errors, this, name, 0, false, its_note, nullptr};
+    }
+    bind_scope item(std::size_t at) const noexcept { return {errors, this, {}, at, true, nullptr, nullptr}; }
+};
+
+void report_type(const bind_scope& scope, const char* expected, const json::value& value);
+
+/// Reads a whole number of any JSON spelling (`3`, `3.0`, `3e0`) between two bounds, as the bits of a 64-bit integer.
+bool read_integer(const json::value& value, std::int64_t lowest, std::uint64_t highest, std::uint64_t& bits,
+                  const bind_scope& scope);
+
+bool read_number(const json::value& value, double greatest, double& out, const bind_scope& scope);
+
+bool read_string(const json::value& value, std::string_view& out, const bind_scope& scope);
+
+bool read_enumerator(const json::value& value, std::span<const enumerator_info> all, std::uint64_t& out,
+                     const bind_scope& scope);
+
+using bind_function = void (*)(const json::value& value, void* out, const bind_scope& scope);
+
+template <class T>
+void bind_erased(const json::value& value, void* out, const bind_scope& scope);
+
+template <class... Member>
+struct bind_table
+{
+    static constexpr std::array<bind_function, sizeof...(Member)> functions{&bind_erased<Member>...};
+};
+
+void bind_members(const json::value& value, void* out, const struct_facts& facts, const bind_function* functions,
+                  const bind_scope& scope);
+
+template <class T>
+void bind_erased(const json::value& value, void* place, const bind_scope& scope)
+{
+    T& out = *static_cast<T*>(place);
+    if constexpr (std::same_as<T, bool>) {
+        if (value.is_bool()) out = value.get_bool();
+        else report_type(scope, "boolean", value);
+    } else if constexpr (std::integral<T>) {
+        static_assert(!is_character<T>, "a character has no JSON form of its own: use a string");
+        std::uint64_t bits = 0;
+        if (read_integer(value, std::is_signed_v<T> ? static_cast<std::int64_t>(std::numeric_limits<T>::min()) : 0,
+                         static_cast<std::uint64_t>(std::numeric_limits<T>::max()), bits, scope))
+            out = static_cast<T>(bits);
+    } else if constexpr (std::floating_point<T>) {
+        constexpr double greatest = sizeof(T) < sizeof(double) ? static_cast<double>(std::numeric_limits<T>::max())
+                                                               : std::numeric_limits<double>::max();
+        double number = 0;
+        if (read_number(value, greatest, number, scope)) out = static_cast<T>(number);
+    } else if constexpr (described_enum<T>) {
+        std::uint64_t number = 0;
+        if (read_enumerator(value, enumerators<T>::all, number, scope)) out = static_cast<T>(number);
+    } else if constexpr (std::same_as<T, json::value>) {
+        out = value;
+    } else if constexpr (std::same_as<T, raw_json>) {
+        std::string text;
+        write_value(text, value);
+        out = raw_json(std::move(text));
+    } else if constexpr (std::same_as<T, json::object>) {
+        if (const json::object* object = value.if_object()) out = *object;
+        else report_type(scope, "object", value);
+    } else if constexpr (std::same_as<T, json::array>) {
+        if (const json::array* array = value.if_array()) out = *array;
+        else report_type(scope, "array", value);
+    } else if constexpr (std::same_as<T, std::string> || std::same_as<T, std::string_view> ||
+                         std::same_as<T, json::string>) {
+        std::string_view text;
+        if (read_string(value, text, scope)) out = T(text.data(), text.size());
+    } else if constexpr (is_optional<T>) {
+        if (value.is_null()) out.reset();
+        else bind_erased<typename T::value_type>(value, std::addressof(out.emplace()), scope);
+    } else if constexpr (described_struct<T>) {
+        bind_members(value, place, facts_of<T>(), layout<T>::template apply<bind_table>::functions.data(), scope);
+    } else if constexpr (string_map<T>) {
+        const json::object* object = value.if_object();
+        if (!object) return report_type(scope, "object", value);
+        out.clear();
+        for (const json::key_value_pair& item : *object) {
+            const std::string_view key(item.key().data(), item.key().size());
+            typename T::mapped_type element{};
+            bind_erased<typename T::mapped_type>(item.value(), std::addressof(element), scope.member(key));
+            out.emplace(key, std::move(element));
+        }
+    } else if constexpr (requires(typename T::value_type element) { out.push_back(std::move(element)); }) {
+        const json::array* array = value.if_array();
+        if (!array) return report_type(scope, "array", value);
+        out.clear();
+        for (std::size_t index = 0; index < array->size(); ++index) {
+            typename T::value_type element{};
+            bind_erased<typename T::value_type>((*array)[index], std::addressof(element), scope.item(index));
+            out.push_back(std::move(element));
+        }
+    } else {
+        static_assert(always_false<T>, "cannot be bound: is BOOST_DESCRIBE_STRUCT or BOOST_DESCRIBE_ENUM missing?");
+    }
+}
+
+} // namespace detail
+
+/// Fills `out`, which the caller has default-constructed, from a value; false when `errors` has grown. Then `out` holds
+/// the members that were right. Members that are missing, or null, keep their defaults where the schema allows it.
+/// `extra` are notes on the members of the outermost struct, which come before those beside it. Members of type
+/// `std::string_view` point into the value; all others own their memory.
+template <class T>
+bool bind(const json::value& value, T& out, bind_errors& errors, const notes* extra = nullptr)
+{
+    const std::size_t before = errors.count();
+    detail::bind_scope scope{errors};
+    scope.extra = extra;
+    detail::bind_erased<T>(value, std::addressof(out), scope);
+    return errors.count() == before;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/json/schema.hpp
+//
+// JSON Schema (2020-12) of a described struct, for a tool's `inputSchema` and `outputSchema`. It says what the binder
+// (bind.hpp) accepts and what `write_json` writes. Not a validator of schemas, and no `$ref`: nested structs stand
+// where they are used.
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What a schema is for. Arguments are checked by it: unknown members are refused and members with defaults may be
+/// left out. A result is promised by it: all members but empty optionals are there, and more may come in the future.
+enum class schema_use {
+    arguments,
+    result,
+};
+
+namespace detail
+{
+
+/// The structs around the one whose schema is made: a struct inside of itself is cut short.
+struct schema_scope
+{
+    schema_use use;
+    const void* identity = nullptr;
+    const schema_scope* outer = nullptr;
+};
+
+using schema_function = json::object (*)(const schema_scope& scope);
+
+template <class T>
+json::object schema_erased(const schema_scope& scope);
+
+template <class... Member>
+struct schema_table
+{
+    static constexpr std::array<schema_function, sizeof...(Member)> functions{&schema_erased<Member>...};
+};
+
+json::object simple_schema(std::string_view type);
+
+json::object integer_schema(bool is_signed, int bits);
+
+json::object enum_schema(std::span<const enumerator_info> all);
+
+json::object struct_schema(const struct_facts& facts, const schema_function* functions, const schema_scope& outer,
+                           const notes& extra);
+
+template <argument_struct T>
+json::object struct_schema(const schema_scope& outer, const notes& extra)
+{
+    return struct_schema(facts_of<T>(), layout<T>::template apply<schema_table>::functions.data(), outer, extra);
+}
+
+template <class T>
+json::object schema_erased(const schema_scope& scope)
+{
+    if constexpr (std::same_as<T, bool>) {
+        return simple_schema("boolean");
+    } else if constexpr (std::integral<T>) {
+        static_assert(!is_character<T>, "a character has no JSON form of its own: use a string");
+        return integer_schema(std::is_signed_v<T>, std::numeric_limits<std::make_unsigned_t<T>>::digits);
+    } else if constexpr (std::floating_point<T>) {
+        return simple_schema("number");
+    } else if constexpr (described_enum<T>) {
+        return enum_schema(enumerators<T>::all);
+    } else if constexpr (std::same_as<T, json::value> || std::same_as<T, raw_json>) {
+        return {}; // anything
+    } else if constexpr (std::same_as<T, json::object>) {
+        return simple_schema("object");
+    } else if constexpr (std::same_as<T, json::array>) {
+        return simple_schema("array");
+    } else if constexpr (std::same_as<T, json::string> || std::convertible_to<const T&, std::string_view>) {
+        return simple_schema("string");
+    } else if constexpr (is_optional<T>) {
+        return schema_erased<typename T::value_type>(scope);
+    } else if constexpr (described_struct<T>) {
+        return struct_schema<T>(scope, notes());
+    } else if constexpr (string_map<T>) {
+        json::object schema = simple_schema("object");
+        schema["additionalProperties"] = schema_erased<typename T::mapped_type>(scope);
+        return schema;
+    } else if constexpr (std::ranges::input_range<T>) {
+        json::object schema = simple_schema("array");
+        schema["items"] = schema_erased<std::ranges::range_value_t<T>>(scope);
+        return schema;
+    } else {
+        static_assert(always_false<T>, "no schema is known: is BOOST_DESCRIBE_STRUCT or BOOST_DESCRIBE_ENUM missing?");
+    }
+}
+
+} // namespace detail
+
+/// The schema of a struct, with the notes beside it and those given, which come first. Members stand in the order of
+/// declaration; which of them are required: see `detail::struct_facts`. Bounds come from notes and from types of 8 and
+/// 16 bits; an unsigned type has the minimum 0.
+template <argument_struct T>
+json::object schema_of(const notes& extra = {}, schema_use use = schema_use::arguments)
+{
+    return detail::struct_schema<T>(detail::schema_scope{use}, extra);
+}
+
+} // namespace comcp::inline COMCP_ABI
 
 // ---- comcp/server/context.hpp
 //
 // What a handler can do besides returning a result: report progress, log, ask the client, see whether it was cancelled.
 // The same on every executor: a context works on the session's own and on the host's (`handlers_on`).
 
-// ---- comcp/session/raw_call.hpp
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+class inbound;
+class session;
+struct handler_environment;
+} // namespace detail
+
+/// One call as its handler sees it. Passed by reference, copyable, and safe to keep: after the call has ended it does
+/// nothing. Thread rule: the handler's executor.
+class context
+{
+public:
+    context(std::shared_ptr<const detail::handler_environment> environment, std::shared_ptr<detail::inbound> request,
+            bool elsewhere);
+
+    /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has
+    /// no room is dropped: answers come first (2025-11-25, progress).
+    void progress(double value, std::optional<double> total = {}, std::string message = {});
+
+    /// Sends a log message to the client, if it is at or above the level that the client set (info before that); never
+    /// waits, and gives way to answers like progress. Must not hold secrets (G-43).
+    void log(log_level level, std::string_view text, std::string logger = {});
+    void log_value(log_level level, json::value data, std::string logger = {});
+
+    /// The client gave the call up, or the session ended: its result goes nowhere. A coroutine is also cancelled.
+    bool cancelled() const;
+
+    /// The revision that was negotiated, and who the client says it is (unverified).
+    revision version() const;
+    const identity& client() const;
+    const client_capabilities& capabilities() const;
+
+    /// Who the host's authorization says the client is (HTTP); empty: nobody in particular.
+    const std::string& principal() const;
+
+    /// The request's id as text, for logs.
+    std::string request_id() const;
+    /// The text of `arguments` as it was received, when the server keeps it (`server_options::keep_source`); else
+    /// empty.
+    const std::string& arguments_source() const;
+    /// `_meta` of the request.
+    const json::object& meta() const;
+
+    /// Asks the client for its roots (2025-11-25, roots).
+    ///
+    /// *Errors*: errc::unsupported, not sent, when the client did not declare them; otherwise as every request.
+    /// *Cancellation*: the client is told.
+    task<std::vector<root>> list_roots();
+
+    /// Asks the client's model (2025-11-25, sampling). `params` and the result are those of the specification.
+    task<json::object> sample(json::object params);
+
+    /// Asks the user through the client (2025-11-25, elicitation). `params` and the result are those of the
+    /// specification.
+    task<json::object> elicit(json::object params);
+
+    /// For the library: what belongs to the call's arguments.
+    void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta);
+    /// For the library.
+    const detail::handler_environment& environment() const { return *environment_; }
+    /// For the library.
+    const std::shared_ptr<detail::inbound>& request() const { return request_; }
+
+private:
+    task<json_result> request(std::string_view capability, std::string_view what, std::string params);
+
+    std::shared_ptr<const detail::handler_environment> environment_;
+    std::shared_ptr<detail::inbound> request_;
+    std::shared_ptr<const std::string> source_; // null: none
+    std::shared_ptr<const json::object> meta_;
+    bool elsewhere_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/reply.hpp
 //
-// A request of any method whose params are given as text and whose result is kept as JSON.
+// Where the result of one tool call goes, and how a handler says that it failed.
+
+#include <stdexcept>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI
+{
+
+class context;
+class tool_result;
+
+namespace rpc
+{
+class id;
+}
+namespace wire
+{
+class codec;
+}
+
+/// Thrown by a handler whose failure the model should read: the text becomes an `isError` result. Any other exception
+/// becomes one with a fixed text, since its own may hold what is not meant for a model.
+class tool_error : public std::runtime_error
+{
+public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace detail
+{
+
+class session;
+struct answer_route;
+
+/// The way of one answer. A few pointers, usable on the handler's executor.
+class reply
+{
+public:
+    /// Answers in the reader's turn, without an admitted request.
+    reply(const wire::codec& codec, revision at, session& owner, const rpc::id* id, const answer_route* route)
+        : codec_(&codec),
+          at_(at),
+          owner_(&owner),
+          id_(id),
+          route_(route)
+    {}
+    /// Answers the context's request. `ctx` stands in the frame that the reply stands in.
+    reply(const wire::codec& codec, const context& ctx, bool elsewhere);
+
+    void send_nothing() const;
+    void send_text(std::string_view text) const;
+    void send_result(const tool_result& value) const;
+    /// The text of an object, which becomes `structuredContent` and a text copy of it (F-8).
+    void send_structured(std::string_view object) const;
+    void send_failure(std::string_view text) const;
+    /// The current exception as a result. A cancelled call has nobody to tell: its answer is dropped on the way.
+    void send_exception() const;
+
+private:
+    template <class Write>
+    void send(Write write) const;
+
+    const wire::codec* codec_;
+    revision at_;
+    session* owner_ = nullptr;
+    const rpc::id* id_ = nullptr;
+    const answer_route* route_ = nullptr;
+    const context* context_ = nullptr;
+    bool elsewhere_ = false;
+};
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A plain function that may take long: it runs on the host's executor (`server.handlers_on`), never on the session's.
+template <class F>
+struct blocking_function
+{
+    F function;
+};
+
+/// Marks a plain function as blocking: `server.tool("crunch", "...", comcp::blocking([](args a) { ... }))`.
+template <class F>
+blocking_function<std::decay_t<F>> blocking(F&& function)
+{
+    return {std::forward<F>(function)};
+}
+
+namespace detail
+{
+
+template <class T>
+struct is_task : std::false_type
+{
+    using value_type = T;
+};
+template <class T>
+struct is_task<task<T>> : std::true_type
+{
+    using value_type = T;
+};
+
+// ---- what a handler returns ----------------------------------------------------------------------------------------
+
+template <class R>
+concept text_like = std::convertible_to<const R&, std::string_view>;
+
+template <class R>
+void send_return(const reply& to, const R& value)
+{
+    if constexpr (text_like<R>) {
+        to.send_text(value);
+    } else if constexpr (std::same_as<R, tool_result>) {
+        to.send_result(value);
+    } else if constexpr (std::same_as<R, content>) {
+        tool_result made;
+        made.content.push_back(value);
+        to.send_result(made);
+    } else if constexpr (std::same_as<R, std::vector<content>>) {
+        tool_result made;
+        made.content = value;
+        to.send_result(made);
+    } else if constexpr (std::same_as<R, json::object> || described_struct<R>) {
+        std::string text;
+        write_json(text, value);
+        to.send_structured(text);
+    } else if constexpr (std::same_as<R, json::value> || std::same_as<R, raw_json>) {
+        // Of any type: what is not an object is wrapped for these revisions.
+        std::string text;
+        write_json(text, value);
+        if (text.starts_with('{')) return to.send_structured(text);
+        tool_result made;
+        if constexpr (std::same_as<R, json::value>) made.structured = value;
+        else made.content.push_back(content::text(text));
+        to.send_result(made);
+    } else {
+        static_assert(std::is_arithmetic_v<R>,
+                      "a tool returns text, content, a tool_result, JSON, a number, or a struct described with "
+                      "BOOST_DESCRIBE_STRUCT");
+        std::string text;
+        write_json(text, value);
+        to.send_text(text);
+    }
+}
+
+// ---- what a handler takes ------------------------------------------------------------------------------------------
+
+template <class F>
+struct signature : signature<decltype(&F::operator())>
+{};
+template <class R, class... A>
+struct signature<R (*)(A...)>
+{
+    using result = R;
+    using parameters = std::tuple<std::decay_t<A>...>;
+    static constexpr std::size_t count = sizeof...(A);
+};
+template <class C, class R, class... A>
+struct signature<R (C::*)(A...) const> : signature<R (*)(A...)>
+{};
+template <class C, class R, class... A>
+struct signature<R (C::*)(A...)> : signature<R (*)(A...)>
+{};
+template <class F>
+struct signature<blocking_function<F>> : signature<F>
+{};
+
+struct no_arguments
+{};
+
+template <class F>
+struct handler_traits
+{
+    using signature_type = signature<F>;
+    using parameters = typename signature_type::parameters;
+    static constexpr std::size_t count = signature_type::count;
+    static_assert(count <= 2, "a handler takes (Args), (Args, comcp::context&), (comcp::context&) or nothing");
+
+    template <std::size_t I>
+    static constexpr bool is_context()
+    {
+        if constexpr (I < count) return std::same_as<std::tuple_element_t<I, parameters>, context>;
+        else return false;
+    }
+    static constexpr bool takes_arguments = count != 0 && !is_context<0>();
+    static constexpr bool takes_context = is_context<0>() || is_context<1>();
+    static_assert(count != 2 || is_context<1>(), "the second parameter of a handler is comcp::context&");
+
+    static auto arguments_type()
+    {
+        if constexpr (takes_arguments) return std::type_identity<std::tuple_element_t<0, parameters>>();
+        else return std::type_identity<no_arguments>();
+    }
+    using arguments = typename decltype(arguments_type())::type;
+    using returned = typename signature_type::result;
+    static constexpr bool is_coroutine = is_task<returned>::value;
+    using value_type = typename is_task<returned>::value_type;
+
+    template <class Function>
+    static decltype(auto) invoke(Function& function, arguments& given, context* ctx)
+    {
+        if constexpr (takes_arguments && takes_context) return function(std::move(given), *ctx);
+        else if constexpr (takes_arguments) return function(std::move(given));
+        else if constexpr (takes_context) return function(*ctx);
+        else return function();
+    }
+};
+
+// ---- a handler, erased ---------------------------------------------------------------------------------------------
+
+/// A described struct as the arguments of a tool.
+struct argument_type
+{
+    const struct_facts& (*facts)();
+    const bind_function* bind;
+    const schema_function* schema;
+};
+
+/// What there is to know of a handler's type. One of `answer` and `start` is there.
+struct handler_type
+{
+    bool blocking;
+    bool takes_context;
+    const object_type* given;        ///< its arguments as an object
+    const argument_type* described;  ///< null: none, or `json::object`
+    bool raw;                        ///< takes `json::object`, checked to be one only: the schema is written by hand
+    json::object (*output_schema)(); ///< null: the result is no described struct
+    void (*destroy)(void* function);
+
+    /// Calls a plain function and sends what it returns. What the handler throws passes through.
+    void (*answer)(void* function, void* arguments, context* ctx, const reply& to);
+    /// Makes the coroutine that does the same and lets nothing escape.
+    task<void> (*start)(const std::shared_ptr<void>& function, void* arguments, const wire::codec& codec, context ctx,
+                        bool elsewhere);
+};
+
+struct erased_handler
+{
+    std::shared_ptr<void> function;
+    const handler_type* type;
+};
+
+template <class Args>
+inline constexpr argument_type argument_type_of{&facts_of<Args>,
+                                                layout<Args>::template apply<bind_table>::functions.data(),
+                                                layout<Args>::template apply<schema_table>::functions.data()};
+
+template <class R>
+json::object output_schema_of()
+{
+    return schema_of<R>(notes(), schema_use::result);
+}
+
+template <class F>
+void answer_plain(void* function, void* arguments, context* ctx, const reply& to)
+{
+    using traits = handler_traits<F>;
+    auto& given = *static_cast<typename traits::arguments*>(arguments);
+    if constexpr (std::is_void_v<typename traits::returned>) {
+        traits::invoke(*static_cast<F*>(function), given, ctx);
+        to.send_nothing();
+    } else {
+        const auto value = traits::invoke(*static_cast<F*>(function), given, ctx);
+        send_return(to, value);
+    }
+}
+
+/// Everything that the handler needs stands in this frame: the function, the arguments and the context.
+template <class F>
+task<void> run_coroutine(std::shared_ptr<void> function, typename handler_traits<F>::arguments given,
+                         const wire::codec& codec, context ctx, bool elsewhere)
+{
+    using traits = handler_traits<F>;
+    const reply to(codec, ctx, elsewhere); // codecs live for ever
+    if (ctx.cancelled()) co_return;        // given up while it waited for the host's executor
+    try {
+        if constexpr (std::is_void_v<typename traits::value_type>) {
+            co_await traits::invoke(*static_cast<F*>(function.get()), given, &ctx);
+            to.send_nothing();
+        } else {
+            const auto value = co_await traits::invoke(*static_cast<F*>(function.get()), given, &ctx);
+            send_return(to, value);
+        }
+    } catch (...) {
+        to.send_exception();
+    }
+}
+
+template <class F>
+task<void> start_coroutine(const std::shared_ptr<void>& function, void* arguments, const wire::codec& codec,
+                           context ctx, bool elsewhere)
+{
+    auto& given = *static_cast<typename handler_traits<F>::arguments*>(arguments);
+    return run_coroutine<F>(function, std::move(given), codec, std::move(ctx), elsewhere);
+}
+
+template <class F>
+constexpr handler_type make_handler_type(bool blocking)
+{
+    using traits = handler_traits<F>;
+    using arguments = typename traits::arguments;
+    handler_type made{};
+    made.blocking = blocking;
+    made.takes_context = traits::takes_context;
+    made.given = &object_type_of<arguments>;
+    made.raw = std::same_as<arguments, json::object>;
+    if constexpr (!std::same_as<arguments, json::object> && traits::takes_arguments)
+        made.described = &argument_type_of<arguments>;
+    if constexpr (argument_struct<typename traits::value_type>)
+        made.output_schema = &output_schema_of<typename traits::value_type>;
+    made.destroy = [](void* function) { delete static_cast<F*>(function); };
+    if constexpr (traits::is_coroutine) made.start = &start_coroutine<F>;
+    else made.answer = &answer_plain<F>;
+    return made;
+}
+
+template <class F, bool Blocking>
+inline constexpr handler_type handler_type_of = make_handler_type<F>(Blocking);
+
+inline erased_handler adopt_handler(void* function, const handler_type& type)
+{
+    return {std::shared_ptr<void>(function, type.destroy), &type};
+}
+
+template <class F>
+erased_handler erase_handler(F function)
+{
+    return adopt_handler(new F(std::move(function)), handler_type_of<F, false>);
+}
+
+template <class F>
+erased_handler erase_handler(blocking_function<F> marked)
+{
+    return adopt_handler(new F(std::move(marked.function)), handler_type_of<F, true>);
+}
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <boost/json/object.hpp>
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+class server_core;
+class tool_entry;
+} // namespace detail
+
+/// A registered tool, to describe it further or to change it at run time. Every change is published at once and clients
+/// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does
+/// nothing.
+class tool_handle
+{
+public:
+    tool_handle(std::weak_ptr<detail::server_core> core, std::string name);
+
+    /// Describes a member of the arguments: `.field("times", comcp::field("How often").minimum(1).maximum(10))`.
+    /// *Errors*: errc::invalid_argument when the arguments have no such member.
+    tool_handle& field(std::string member, comcp::field note);
+    tool_handle& title(std::string text);
+    tool_handle& description(std::string text);
+    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost
+    /// connection.
+    tool_handle& annotations(tool_annotations hints);
+    tool_handle& read_only();
+    tool_handle& idempotent();
+    tool_handle& destructive(bool value);
+    /// The schema of `structuredContent`, for a tool whose result is not a described struct.
+    tool_handle& output_schema(json::object schema);
+    tool_handle& meta(json::object value);
+
+    /// Switches the tool off or on. Off, it is neither listed nor called; calls that run go on.
+    void enable(bool on = true);
+    void disable() { enable(false); }
+    /// Removes it; calls that run go on. False when it was gone already.
+    bool remove();
+
+    const std::string& name() const { return name_; }
+
+private:
+    template <class Change>
+    tool_handle& edit(Change change);
+
+    std::weak_ptr<detail::server_core> core_;
+    std::string name_;
+};
+
+namespace detail
+{
+
+// What basic_server does, which knows no policy. `policy` keeps the observer alive.
+
+std::shared_ptr<server_core> make_server(identity who, server_options options, std::shared_ptr<void> policy,
+                                         observer_ref observer);
+tool_handle add_tool(const std::shared_ptr<server_core>& core, tool described, erased_handler handler);
+tool_handle add_tool(const std::shared_ptr<server_core>& core, std::string name, std::string description,
+                     erased_handler handler);
+bool remove_tool(server_core& core, std::string_view name);
+void set_handler_executor(server_core& core, executor ex);
+server_options& options_of(server_core& core);
+const identity& identity_of(const server_core& core);
+task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
+void close_server(server_core& core);
+void abandon_server(server_core& core);
+
+} // namespace detail
+
+/// A server with the policies of `Policy`. Safe to share between threads once it serves. Destroying it ends its
+/// sessions at once; `serve` calls that wait for them return.
+template <class Policy = default_policy>
+class basic_server
+{
+    static_assert(assert_policy<Policy>());
+
+public:
+    explicit basic_server(identity who, server_options options = {}, policy_state<Policy> policies = {})
+    {
+        auto held = std::make_shared<policy_state<Policy>>(std::move(policies));
+        const observer_ref observer(held->observer);
+        core_ = detail::make_server(std::move(who), std::move(options), std::move(held), observer);
+    }
+    basic_server(std::string name, std::string version) : basic_server(identity(std::move(name), std::move(version))) {}
+    basic_server(const basic_server&) = delete;
+    basic_server& operator=(const basic_server&) = delete;
+    ~basic_server() { detail::abandon_server(*core_); }
+
+    /// Registers a tool. `handler` takes a struct described with BOOST_DESCRIBE_STRUCT (or nothing) and optionally a
+    /// `comcp::context&`, and returns text, content, a `tool_result`, JSON, a number, or a described struct, or a
+    /// `task` of one of these. A plain function runs in place and must be short; mark a long one with
+    /// `comcp::blocking`.
+    ///
+    /// *Errors*: errc::invalid_argument when the name is empty or taken, or a note names no member.
+    template <class Handler>
+    tool_handle tool(std::string name, std::string description, Handler handler)
+    {
+        static_assert(!std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
+                      "a handler that takes json::object needs a schema: server.raw_tool(tool, handler)");
+        return detail::add_tool(core_, std::move(name), std::move(description),
+                                detail::erase_handler(std::move(handler)));
+    }
+
+    /// Registers a tool whose schema is written by hand; the handler takes `json::object` and optionally a context. Its
+    /// arguments are only checked to be an object.
+    template <class Handler>
+    tool_handle raw_tool(comcp::tool described, Handler handler)
+    {
+        static_assert(std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
+                      "the handler of a raw tool takes json::object");
+        return detail::add_tool(core_, std::move(described), detail::erase_handler(std::move(handler)));
+    }
+
+    /// A handle of a tool by its name; changes through it do nothing when there is no such tool.
+    tool_handle find_tool(std::string name) { return tool_handle(core_, std::move(name)); }
+    bool remove_tool(std::string_view name) { return detail::remove_tool(*core_, name); }
+
+    /// Runs every handler on an executor of the host from now on: a thread pool, or a `manual_executor` that the host
+    /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set
+    /// before the first session.
+    void handlers_on(executor ex) { detail::set_handler_executor(*core_, std::move(ex)); }
+
+    /// Options, until the first session starts.
+    server_options& options() { return detail::options_of(*core_); }
+    const identity& who() const { return detail::identity_of(*core_); }
+
+    /// Serves one client until it leaves, on the caller's executor (a strand where several threads run the context).
+    ///
+    /// *Result*: why it ended; an empty fault is an orderly end of the client's input.
+    /// *Errors*: those of opening the transport; errc::invalid_argument when a blocking tool has no executor.
+    /// *Cancellation*: ends the session at once.
+    task<fault> serve(std::unique_ptr<transport> wire) { return detail::serve(core_, std::move(wire)); }
+
+    /// Ends all sessions in order: handlers are cancelled, queued answers still go out. Any thread; does not wait:
+    /// `serve` returns when it is done.
+    void close() { detail::close_server(*core_); }
+
+    /// For the library.
+    const std::shared_ptr<detail::server_core>& core() const { return core_; }
+
+private:
+    std::shared_ptr<detail::server_core> core_;
+};
+
+using server = basic_server<>;
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/session_table.hpp
+//
+// The sessions of an HTTP service: who is who, who may use which, and which one gives way. It owns them. What a session
+// does with a request is none of its business.
+
+// ---- comcp/http/session_transport.hpp
+//
+// The transport of one session over Streamable HTTP, seen from the server: POSTs and GETs come in as exchanges, and
+// every message of the session goes to the one it belongs to, as JSON or as an event of a stream. It decides no status
+// of its own and knows neither ids of sessions nor who may use them: that is server/http_service.hpp.
+
+// ---- comcp/http/event_store.hpp
+//
+// The messages of a session's streams that a client can ask for again after its connection broke (2025-11-25,
+// transports: resumability and redelivery). One store belongs to one session, so no other session's messages are in
+// it. Bounded: the oldest give way, and who asks for them is told so. It decides no HTTP status and writes no event.
+
+#include <algorithm>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// How much one store keeps. Bytes are those of the messages plus 64 for each.
+struct event_store_limits
+{
+    std::size_t events = 1000;                   ///< of one stream
+    std::size_t stream_bytes = 4 * 1024 * 1024;  ///< of one stream
+    std::size_t session_bytes = 8 * 1024 * 1024; ///< of all streams together
+    std::size_t finished_streams = 64;           ///< that are kept after their last message
+};
+
+/// A place in a stream: behind the message with this number, which counts from 1.
+struct event_position
+{
+    std::uint64_t stream = 0;
+    std::uint64_t sequence = 0;
+
+    bool operator==(const event_position&) const = default;
+};
+
+/// What a client gets that resumes.
+enum class replay_state {
+    found,     ///< `events` follow what it has seen; there may be none
+    malformed, ///< the id is none of this session's store
+    unknown,   ///< there is no such stream, or it is no longer kept, or it never gave this id
+    gone,      ///< messages behind the id were already dropped, so that a replay would have a gap
+};
+
+struct stored_event
+{
+    std::string id;
+    std::string_view message; ///< valid until the store is changed
+};
+
+struct replay
+{
+    replay_state state = replay_state::malformed;
+    std::uint64_t stream = 0;
+    bool finished = false; ///< the stream had its last message: it ends behind the events
+    std::vector<stored_event> events;
+};
+
+/// A store whose state is elsewhere, in a database, can stand in for the one below.
+template <class T>
+concept event_store = requires(T& store, std::uint64_t stream, std::string_view text) {
+    { store.open() } -> std::same_as<std::uint64_t>;
+    { store.append(stream, text) } -> std::same_as<std::string>;
+    { store.finish(stream) };
+    { store.drop(stream) };
+    { store.replay_after(text) } -> std::same_as<replay>;
+};
+
+/// The store in memory. Not safe for threads: it belongs to its session.
+///
+/// An id is `tag-stream-sequence`, so it names its stream (E-35), and a tag that no other session has makes the ids of
+/// other sessions malformed here. Give a short random token without a '-'; ids are visible, so not the session id.
+class memory_event_store
+{
+public:
+    explicit memory_event_store(std::string tag, event_store_limits bounds = {}) : tag_(std::move(tag)), limits_(bounds)
+    {}
+
+    /// A new stream. The caller bounds how many are open.
+    std::uint64_t open()
+    {
+        streams_.try_emplace(++last_stream_);
+        return last_stream_;
+    }
+
+    /// Keeps a message, also while nobody is connected, and gives its id. An empty message, such as the priming event,
+    /// takes an id and is not replayed. Of a stream that is not open nothing is kept.
+    std::string append(std::uint64_t stream, std::string_view message)
+    {
+        const auto found = streams_.find(stream);
+        if (found == streams_.end()) return write_id({stream, 0});
+        kept& s = found->second;
+        ++s.last;
+        // What is over the bound alone would be dropped again at once, so it is not copied.
+        const bool fits = cost(message) <= std::min(limits_.stream_bytes, limits_.session_bytes);
+        if (fits) {
+            s.messages.emplace_back(message);
+            s.bytes += cost(message);
+            bytes_ += cost(message);
+            while (s.messages.size() > limits_.events || s.bytes > limits_.stream_bytes) drop_oldest(s);
+        } else {
+            drop_all(s);
+        }
+        const std::string id = write_id({stream, s.last});
+        keep_budget();
+        return id;
+    }
+
+    /// The stream had its last message. It is kept until newer ones need the room, because the client may have missed
+    /// just that message.
+    void finish(std::uint64_t stream)
+    {
+        const auto found = streams_.find(stream);
+        if (found == streams_.end() || found->second.finished) return;
+        found->second.finished = true;
+        finished_.push_back(stream);
+        while (finished_.size() > limits_.finished_streams) drop(finished_.front());
+    }
+
+    /// Forgets a stream at once.
+    void drop(std::uint64_t stream)
+    {
+        const auto found = streams_.find(stream);
+        if (found == streams_.end()) return;
+        bytes_ -= found->second.bytes;
+        streams_.erase(found);
+        std::erase(finished_, stream);
+    }
+
+    /// What followed the event on its own stream. The id is a peer's: any text is allowed.
+    replay replay_after(std::string_view id) const
+    {
+        replay out;
+        const std::optional<event_position> from = parse_id(id);
+        if (!from) return out;
+        out.stream = from->stream;
+        const auto found = streams_.find(from->stream);
+        if (found == streams_.end() || from->sequence > found->second.last) {
+            out.state = replay_state::unknown;
+            return out;
+        }
+        const kept& s = found->second;
+        const std::uint64_t first = s.last - s.messages.size() + 1;
+        if (from->sequence + 1 < first) {
+            out.state = replay_state::gone;
+            return out;
+        }
+        out.state = replay_state::found;
+        out.finished = s.finished;
+        for (std::uint64_t n = from->sequence + 1; n <= s.last; ++n) {
+            const std::string& message = s.messages[static_cast<std::size_t>(n - first)];
+            if (!message.empty()) out.events.push_back({write_id({from->stream, n}), message});
+        }
+        return out;
+    }
+
+    std::size_t bytes() const noexcept { return bytes_; }
+    std::size_t streams() const noexcept { return streams_.size(); }
+
+private:
+    struct kept
+    {
+        std::deque<std::string> messages; // the last one has the number `last`
+        std::uint64_t last = 0;
+        std::size_t bytes = 0;
+        bool finished = false;
+    };
+
+    static std::size_t cost(std::string_view message) noexcept { return message.size() + 64; }
+
+    std::string write_id(event_position at) const
+    {
+        return tag_ + '-' + std::to_string(at.stream) + '-' + std::to_string(at.sequence);
+    }
+
+    std::optional<event_position> parse_id(std::string_view id) const
+    {
+        if (!id.starts_with(tag_)) return std::nullopt;
+        id.remove_prefix(tag_.size());
+        event_position at;
+        if (!take_number(id, at.stream) || !take_number(id, at.sequence) || !id.empty()) return std::nullopt;
+        return at;
+    }
+
+    // A '-' and a number as we write it: two texts never stand for the same place.
+    static bool take_number(std::string_view& text, std::uint64_t& out)
+    {
+        if (!text.starts_with('-')) return false;
+        text.remove_prefix(1);
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+        const auto size = static_cast<std::size_t>(end - text.data());
+        if (error != std::errc() || (size > 1 && text.front() == '0')) return false;
+        text.remove_prefix(size);
+        return true;
+    }
+
+    void drop_oldest(kept& s)
+    {
+        const std::size_t size = cost(s.messages.front());
+        s.messages.pop_front();
+        s.bytes -= size;
+        bytes_ -= size;
+    }
+
+    void drop_all(kept& s)
+    {
+        bytes_ -= s.bytes;
+        s.bytes = 0;
+        s.messages.clear();
+    }
+
+    // Finished streams go first, the one that finished first of all; then the oldest messages of the largest stream,
+    // so that a talkative stream does not cost the others theirs.
+    void keep_budget()
+    {
+        while (bytes_ > limits_.session_bytes && !finished_.empty()) drop(finished_.front());
+        while (bytes_ > limits_.session_bytes) {
+            drop_oldest(std::ranges::max_element(streams_, {}, [](const auto& s) { return s.second.bytes; })->second);
+        }
+    }
+
+    std::string tag_;
+    event_store_limits limits_;
+    std::map<std::uint64_t, kept> streams_;
+    std::deque<std::uint64_t> finished_; // in the order in which they finished
+    std::uint64_t last_stream_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+static_assert(event_store<memory_event_store>);
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/exchange.hpp
+//
+// One POST, or one stream of a GET, on its way: a session's transport writes into it on one side, and what answers the
+// HTTP request reads out of it on the other. It knows heads and bytes, and no message.
+//
+// Thread rule: the session's executor, both sides. It may outlive its transport and the execution context.
+
+// ---- comcp/detail/waiter.hpp
+//
+// One coroutine waiting for one event, at the price of a pointer swap: the handler that Asio makes for the suspended
+// coroutine is kept in the waiter itself (usually in the waiting frame), without an allocation.
+//
+// A frame whose handler stands in that very frame would own itself and leak when the io_context dies first. So every
+// waiter that waits is linked into a parking lot, and the execution context drops what is parked when it shuts down.
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// A link of a parking lot: a suspended coroutine, or an object that holds timers, descriptors or executors of the
+/// context and must let go of them (`drop`) before the context is gone. Not copyable, not movable: the list points at
+/// it.
+class parked
+{
+public:
+    parked() = default;
+    parked(const parked&) = delete;
+    parked& operator=(const parked&) = delete;
+
+protected:
+    ~parked() = default;
+
+private:
+    friend class parking_lot;
+    virtual void drop() = 0;
+    parked* previous_ = nullptr;
+    parked* next_ = nullptr;
+};
+
+/// The parked handlers of one owner (a session, a child), all on one executor, therefore without a lock.
+class parking_lot
+{
+public:
+    void link(parked& node)
+    {
+        node.previous_ = nullptr;
+        node.next_ = head_;
+        if (head_) head_->previous_ = &node;
+        head_ = &node;
+    }
+
+    void unlink(parked& node)
+    {
+        (node.previous_ ? node.previous_->next_ : head_) = node.next_;
+        if (node.next_) node.next_->previous_ = node.previous_;
+        node.previous_ = node.next_ = nullptr;
+    }
+
+    /// Drops everything, the newest first: suspended coroutines are destroyed, not resumed.
+    void drop_all()
+    {
+        while (head_) {
+            parked* node = head_;
+            unlink(*node);
+            node->drop();
+        }
+    }
+
+private:
+    parked* head_ = nullptr;
+};
+
+/// Knows every parking lot of an execution context and empties them when the context shuts down.
+class parking_service final : public asio::execution_context::service
+{
+public:
+    using key_type = parking_service;
+    static inline asio::execution_context::id id;
+
+    explicit parking_service(asio::execution_context& context) : asio::execution_context::service(context) {}
+
+    std::shared_ptr<parking_lot> make();
+
+private:
+    void shutdown() override;
+
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<parking_lot>> lots_;
+    std::size_t sweep_at_ = 16;
+};
+
+asio::execution_context& context_of(const executor& ex);
+
+std::shared_ptr<parking_lot> make_parking_lot(const executor& ex);
+
+/// Waits for one event at a time. `complete()` resumes the coroutine in place, so it is called from the waiter's own
+/// executor and never from inside a cancellation handler.
+class waiter final : private parked
+{
+public:
+    explicit waiter(parking_lot& lot) : lot_(lot) {}
+
+    ~waiter()
+    {
+        if (run_) {
+            lot_.unlink(*this);
+            drop();
+        }
+    }
+
+    bool waiting() const { return run_ != nullptr; }
+
+    /// Suspends until `complete()`. When the caller is cancelled, `on_cancel` runs at once, inside the cancellation: it
+    /// may only do synchronous clean-up, and captures only pointers and integers. The coroutine is then resumed by a
+    /// post, and its cancellation state tells what happened.
+    template <class OnCancel>
+    asio::awaitable<void> wait(OnCancel on_cancel)
+    {
+        return asio::async_initiate<const asio::use_awaitable_t<>, void()>(
+            [self = this](auto handler, OnCancel clean_up) { self->park(std::move(handler), clean_up); },
+            asio::use_awaitable, on_cancel);
+    }
+
+    asio::awaitable<void> wait();
+
+    /// The same for a wait that only its owner ends: a cancellation of the caller changes nothing.
+    asio::awaitable<void> wait_uncancelled() { return wait(never()); }
+
+    /// Resumes the coroutine now. Does nothing when nobody waits.
+    void complete()
+    {
+        if (!run_) return;
+        lot_.unlink(*this);
+        std::exchange(run_, nullptr)(*this);
+    }
+
+private:
+    struct never
+    {};
+
+    template <class Handler>
+    Handler take()
+    {
+        auto* stored = std::launder(reinterpret_cast<Handler*>(store_));
+        Handler handler(std::move(*stored));
+        stored->~Handler();
+        return handler;
+    }
+
+    template <class Handler, class OnCancel>
+    void park(Handler&& given, OnCancel on_cancel)
+    {
+        using handler = std::decay_t<Handler>;
+        static_assert(sizeof(handler) <= sizeof store_, "comcp: this Asio's coroutine handler is larger than expected");
+        auto slot = asio::get_associated_cancellation_slot(given);
+        new (store_) handler(std::move(given));
+        run_ = [](waiter& self) {
+            handler resumed = self.take<handler>();
+            std::move(resumed)();
+        };
+        drop_ = [](waiter& self) { handler dropped = self.take<handler>(); };
+        lot_.link(*this);
+        if constexpr (std::same_as<OnCancel, never>) return;
+        else if (slot.is_connected())
+            slot.assign([this, on_cancel](asio::cancellation_type type) mutable {
+                if (!run_ || type == asio::cancellation_type::none) return;
+                on_cancel();
+                if (!run_) return;
+                lot_.unlink(*this);
+                run_ = nullptr;
+                handler resumed = take<handler>();
+                // Never resumed in place: the resumed coroutine would destroy this very slot handler.
+                auto ex = asio::get_associated_executor(resumed);
+                asio::post(ex, [resumed = std::move(resumed)]() mutable { std::move(resumed)(); });
+            });
+    }
+
+    void drop() override
+    {
+        run_ = nullptr;
+        drop_(*this);
+    }
+
+    parking_lot& lot_;
+    void (*run_)(waiter&) = nullptr;
+    void (*drop_)(waiter&) = nullptr;
+    alignas(std::max_align_t) unsigned char store_[4 * sizeof(void*)];
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/timer.hpp
+//
+// Time as an object. Every wait of the library goes through the time service of its execution context: the steady clock
+// by default, or a clock that a test moves by hand (`manual_time`). Nothing else in the library names a clock.
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// The clock of an execution context, and in manual mode the queue of what is due.
+class time_service final : public asio::execution_context::service
+{
+public:
+    using key_type = time_service;
+    static inline asio::execution_context::id id;
+
+    explicit time_service(asio::execution_context& context) : asio::execution_context::service(context) {}
+
+    bool manual() const { return manual_; }
+    time_point now() const { return manual_ ? manual_now_ : std::chrono::steady_clock::now(); }
+
+    // Manual mode only; single-threaded like the test that uses it.
+    void start_manual() { manual_ = true; }
+    std::uint64_t add(time_point at, std::function<void()> callback);
+    void remove(std::uint64_t which);
+    /// Moves the clock to the next entry that is due by `target`, runs it, and tells whether there was one. Equal
+    /// deadlines run in the order in which they were set.
+    bool step(time_point target);
+
+private:
+    struct entry
+    {
+        time_point at;
+        std::uint64_t key;
+        std::function<void()> callback;
+    };
+
+    void shutdown() override;
+
+    bool manual_ = false;
+    time_point manual_now_ = time_point() + std::chrono::hours(1);
+    std::uint64_t last_ = 0;
+    std::vector<entry> entries_;
+};
+
+time_service& time_of(const executor& ex);
+
+/// `now + after` that stays at "never" instead of overflowing.
+inline time_point deadline_after(time_point now, duration after)
+{
+    return after >= time_point::max() - now ? time_point::max() : now + after;
+}
+
+} // namespace detail
+
+/// One deadline at a time on one executor. Thread rule: used from its executor only. May outlive the context: it then
+/// does nothing.
+class timer final : private detail::parked
+{
+public:
+    explicit timer(executor ex);
+    ~timer();
+
+    time_point now() const;
+
+    /// Calls `callback` on the executor at `at`, never from inside `start`. Replaces an earlier start. Not called after
+    /// `cancel()` or destruction; `time_point::max()` means never.
+    void start(time_point at, std::function<void()> callback);
+
+    void cancel();
+
+    /// Suspends for `time`. *Errors*: errc::cancelled when the caller is cancelled.
+    task<void> wait_for(duration time);
+
+private:
+    struct stop
+    {
+        timer* self;
+        void operator()() const { self->cancel(); }
+    };
+
+    void drop() override; // the context ends: nothing of it may be touched later
+
+    comcp::executor executor_;
+    detail::time_service* service_;
+    std::shared_ptr<detail::parking_lot> lot_;
+    std::unique_ptr<asio::steady_timer> steady_;
+    std::shared_ptr<std::function<void()>> callback_;
+    std::uint64_t key_ = 0;
+};
+
+/// A clock in the test's hand. Made before anything waits on the context; from then on every timer of the context is
+/// moved by `advance` only, and nothing sleeps.
+class manual_time
+{
+public:
+    explicit manual_time(asio::io_context& io);
+
+    time_point now() const { return service_.now(); }
+
+    /// Runs what is ready until nothing is, without moving the clock.
+    void settle();
+
+    /// Moves the clock by `time`, stopping at every deadline on the way and letting everything it causes happen.
+    void advance(duration time);
+
+private:
+    asio::io_context& io_;
+    detail::time_service& service_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+class exchange;
+
+/// Whoever writes into exchanges: the transport of their session.
+class exchange_writer
+{
+public:
+    /// Empty once the execution context is gone.
+    virtual const comcp::executor& wakes_on() const = 0;
+    /// The reader of an exchange left.
+    virtual void on_left(exchange& from) = 0;
+
+protected:
+    ~exchange_writer() = default;
+};
+
+/// What an exchange is answered with.
+enum class exchange_head : std::uint8_t {
+    undecided, ///< nothing was sent yet: everything is possible (E-17)
+    accepted,  ///< what came needs no answer: 202
+    answer,    ///< one JSON text and its status
+    stream,    ///< server-sent events
+    lost,      ///< the session ended before there was an answer: it may have run
+};
+
+/// What the client takes and its server can send.
+struct exchange_form
+{
+    bool json = true;
+    bool stream = true;
+    bool resumable = false; ///< events of the stream get ids
+};
+
+class exchange : public std::enable_shared_from_this<exchange>
+{
+public:
+    exchange(std::shared_ptr<comcp::detail::parking_lot> lot, exchange_form form)
+        : lot_(std::move(lot)),
+          ready_(*lot_),
+          form_(form)
+    {}
+    exchange(const exchange&) = delete;
+    exchange& operator=(const exchange&) = delete;
+    virtual ~exchange() = default;
+
+    exchange_head head() const { return head_; }
+    /// Of an answer.
+    int status() const { return status_; }
+    /// The text of an answer, once.
+    std::string take_text() { return std::move(out_); }
+
+    /// The reader that an exchange begins with: the POST itself.
+    static constexpr std::uint32_t first_reader = 1;
+
+    /// Suspends until the head is decided. *Errors*: errc::cancelled.
+    static task<void> wait_head(std::shared_ptr<exchange> self);
+
+    /// Waits for bytes of the stream and appends them; false at its end, and for a reader in whose place another came.
+    /// A comment is sent whenever nothing else was for `keep_alive` (E-15). *Errors*: errc::cancelled.
+    static task<bool> next(std::shared_ptr<exchange> self, std::uint32_t reader, duration keep_alive, std::string& out);
+
+    /// The reader goes. A stream that can be resumed lives on, and its later events are kept.
+    void leave(std::uint32_t reader);
+
+    /// What the request holds of the service's memory; given back when the exchange is over.
+    void count(budget_share body) { body_ = std::move(body); }
+
+private:
+    friend class session_transport; // the writer
+
+    bool read() const { return reader_ != 0; }
+
+    /// A new reader in the place of the old one, which is woken to its end.
+    std::uint32_t attach(budget_share slot);
+    void detach();
+
+    void decide(exchange_head head);
+    void finish();
+    /// Resumes the reader by a post: it never runs inside the session.
+    void wake();
+
+    void keep_awake(duration interval);
+    void on_silence(duration interval);
+
+    std::shared_ptr<comcp::detail::parking_lot> lot_;
+    comcp::detail::waiter ready_;
+    exchange_writer* owner_ = nullptr; // while the session may write
+    exchange_id id_ = pipe_exchange;
+    exchange_form form_;
+    exchange_head head_ = exchange_head::undecided;
+    bool ended_ = false;        // nothing is written any more
+    bool keeps_unread_ = false; // what was not read waits for the next reader
+    bool waking_ = false;
+    int status_ = 200;
+    std::uint32_t reader_ = first_reader; // 0: nobody
+    std::uint32_t last_reader_ = first_reader;
+    std::uint64_t kept_ = 0; // its stream in the event store; 0: none
+    std::string out_;
+    budget_share body_;
+    budget_share output_; // what `out_` holds of a stream
+    budget_share slot_;   // one of the service's streams
+    std::unique_ptr<timer> silence_;
+    time_point spoke_{};
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// What all sessions of a service have in common.
+struct session_transport_settings
+{
+    /// Bytes waiting on one stream beyond which its reader is cut off.
+    std::size_t stream_buffer = limits{}.stream_buffer;
+    event_store_limits store;
+    /// Sent with the first event of a stream: when a client is to connect again.
+    duration retry = std::chrono::seconds(1);
+    std::shared_ptr<budget> memory;  ///< bytes of queued output; null: not counted
+    std::shared_ptr<budget> kept;    ///< bytes of what is kept for resumption; null: not counted
+    std::shared_ptr<budget> streams; ///< open streams; null: not counted
+    /// Events get ids, and are kept for clients whose connection breaks.
+    bool resumable = true;
+    /// Clients can open a stream of their own (GET). Without it, what belongs to no POST goes nowhere.
+    bool standalone = true;
+};
+
+/// Thread rule: the session's executor.
+class session_transport final : public transport, private exchange_writer
+{
+public:
+    session_transport(executor ex, std::shared_ptr<const session_transport_settings> settings);
+    ~session_transport() override;
+
+    // ---- what the service does -------------------------------------------------------------------------------------
+
+    const std::shared_ptr<comcp::detail::parking_lot>& lot() const { return lot_; }
+
+    /// A POST came. When the session answers in place, the exchange is ready afterwards.
+    void deliver(std::shared_ptr<exchange> posted, std::string body);
+
+    /// A stream as a reader gets it.
+    struct opened
+    {
+        replay_state state = replay_state::found;
+        std::shared_ptr<exchange> stream; ///< set when found
+        std::uint32_t reader = 0;
+    };
+
+    /// A GET came: a stream for what belongs to no POST. What waited while there was none comes first. When others are
+    /// open, this one gets what comes from now on (E-33: every message goes to exactly one stream).
+    opened open_stream(budget_share slot);
+
+    /// A GET came with Last-Event-ID: what followed on that stream and, unless it has ended, what follows (E-35).
+    opened resume_stream(std::string_view last_event_id, budget_share slot);
+
+    /// Called once when the session is over.
+    void on_closed(std::function<void()> call) { on_closed_ = std::move(call); }
+
+    // ---- what the session does -------------------------------------------------------------------------------------
+
+    task<void> open() override;
+    task<void> receive(transport_batch& batch) override;
+    std::string& begin(const send_hint& hint) override;
+    void commit() override;
+    void flush() override {}
+    /// A session over HTTP never stops reading: each stream is bounded by itself, bodies by the service's memory.
+    std::size_t queued() const override { return 0; }
+    std::uint64_t written() const override { return 0; }
+    std::error_code write_error() const override { return {}; }
+    void on_drained(void (*)(void*), void*) override {}
+    void abandon(exchange_id id) override;
+    void complete(exchange_id id) override;
+    /// An exchange that takes no notices is full.
+    std::size_t queued_on(exchange_id id) const override;
+    void negotiated(std::string_view revision) override;
+    task<void> finish() override;
+    void close() noexcept override;
+    void context_gone() noexcept override;
+
+private:
+    struct item
+    {
+        exchange_id exchange;
+        std::string text;
+    };
+
+    /// What the waiting session is woken through; a wake-up that was posted may come after the transport has gone.
+    struct mailbox
+    {
+        explicit mailbox(std::shared_ptr<comcp::detail::parking_lot> in) : lot(std::move(in)), arrived(*lot) {}
+        std::shared_ptr<comcp::detail::parking_lot> lot;
+        comcp::detail::waiter arrived;
+    };
+
+    enum class way {
+        nowhere,
+        json,
+        event,
+    };
+
+    const executor& wakes_on() const override { return executor_; }
+    void on_left(exchange& from) override;
+
+    std::shared_ptr<exchange> find(exchange_id id) const;
+    void forget(exchange_id id);
+    /// Where messages go that belong to no POST; null when there is no such place.
+    std::shared_ptr<exchange> standalone();
+    std::shared_ptr<exchange> make_standalone();
+    /// Whether a message other than the answer can go on it.
+    bool carries(const exchange& on) const;
+    /// Makes a stream of an undecided exchange; false when the service has no more.
+    bool become_stream(exchange& on);
+    void prime(exchange& on);
+    void send_event(exchange& on, std::string_view text);
+    void append_event(exchange& on, std::string_view id, std::string_view text);
+    void end_exchange(exchange& on, exchange_head undecided);
+
+    memory_event_store* store();
+    std::string keep(exchange& on, std::string_view text);
+
+    executor executor_;
+    std::shared_ptr<comcp::detail::parking_lot> lot_;
+    std::shared_ptr<mailbox> mailbox_;
+    std::shared_ptr<const session_transport_settings> settings_;
+    bool closed_ = false;
+    bool primes_ = false;
+
+    std::vector<item> inbox_;
+    std::vector<item> handed_; // the session's until its next `receive`
+
+    std::uint64_t last_id_ = 0;
+    std::vector<std::shared_ptr<exchange>> open_;  // POSTs without their answer, in the order of their ids
+    std::shared_ptr<exchange> standalone_;         // gets what belongs to no POST
+    std::vector<std::shared_ptr<exchange>> quiet_; // streams that are open beside it
+
+    std::shared_ptr<exchange> target_; // between begin and commit
+    way way_ = way::nowhere;
+    send_hint hint_;
+    std::string scratch_;
+
+    std::unique_ptr<memory_event_store> store_;
+    budget_share kept_bytes_;
+    std::function<void()> on_closed_;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
 
 // ---- comcp/session/session.hpp
 //
@@ -5070,6 +8079,48 @@ inline void read_message(const json::value& root, std::string_view text, parsed&
     msg.error = &in.error->get_object();
 }
 
+/// A message as many peers write it, cut into its parts: {"jsonrpc":"2.0","id":7,"result":BODY} or
+/// {"jsonrpc":"2.0","id":7,"method":"ping","params":BODY}.
+struct usual_form
+{
+    std::string_view id;
+    std::string_view method; // empty: a result
+    std::string_view body;   // not looked at
+};
+
+/// Empty for any other spelling, which says nothing about the message. When the body is one JSON value, the whole is
+/// one too: an object of exactly these members.
+inline std::optional<usual_form> usual_form_of(std::string_view text) noexcept
+{
+    const auto take = [&text](std::string_view expected) {
+        const bool there = text.starts_with(expected);
+        if (there) text.remove_prefix(expected.size());
+        return there;
+    };
+    const auto take_while = [&text](auto wanted) {
+        std::size_t size = 0;
+        while (size < text.size() && wanted(text[size])) ++size;
+        const std::string_view taken = text.substr(0, size);
+        text.remove_prefix(size);
+        return taken;
+    };
+
+    usual_form form;
+    if (!take(R"({"jsonrpc":"2.0","id":)")) return std::nullopt;
+    form.id = take_while([](char c) { return c >= '0' && c <= '9'; });
+    if (form.id.empty() || form.id.size() > 15 || (form.id.size() > 1 && form.id.front() == '0')) return std::nullopt;
+    if (take(R"(,"method":")")) {
+        form.method = take_while([](char c) { return c > ' ' && c < '\x7F' && c != '"' && c != '\\'; });
+        if (form.method.empty() || !take(R"(","params":)")) return std::nullopt;
+    } else if (!take(R"(,"result":)")) {
+        return std::nullopt;
+    }
+    if (!text.ends_with('}')) return std::nullopt;
+    text.remove_suffix(1);
+    form.body = text;
+    return form;
+}
+
 } // namespace detail
 
 /// Reads messages one after another. A small message needs no allocation.
@@ -5088,10 +8139,12 @@ public:
     /// Reads one text, which must stay where it is as long as the result is used: until the next parse.
     const parsed& parse(std::string_view text)
     {
+        // Without the envelope there is a third less to parse. What is odd in any way is read again, as a whole.
+        const std::optional<detail::usual_form> usual = detail::usual_form_of(text);
+        if (usual && read_usual(text, *usual)) return parsed_;
+
         clear();
-        // A resource that is used again would double its next block whenever a message leaves the first one, for ever.
-        arena_.emplace(first_block_, sizeof first_block_);
-        result<json::value> value = parse_json(text, depth_, json::storage_ptr(std::addressof(*arena_)));
+        result<json::value> value = parse_json(text, depth_, fresh_storage());
         if (!value) {
             fault what = value.error();
             why_ = std::move(what.text);
@@ -5133,6 +8186,33 @@ public:
     }
 
 private:
+    bool read_usual(std::string_view text, const detail::usual_form& form)
+    {
+        clear();
+        result<json::value> body = parse_json(form.body, depth_ == 0 ? 0 : depth_ - 1, fresh_storage());
+        if (!body || !body->is_object()) return false;
+        const json::object* const object = &root_.emplace(*std::move(body)).get_object();
+        message& msg = parsed_.msg;
+        msg.text = text;
+        msg.has_id = true;
+        msg.id = id::integer_text(std::string(form.id));
+        msg.method = form.method;
+        const bool is_result = form.method.empty();
+        msg.type = is_result ? message::kind::result : message::kind::request;
+        (is_result ? msg.result : msg.params) = object;
+        parsed_.state = parsed::status::message;
+        parsed_.has_jsonrpc = true;
+        parsed_.has_method = !is_result;
+        return true;
+    }
+
+    json::storage_ptr fresh_storage()
+    {
+        // A resource that is used again would double its next block whenever a message leaves the first one, for ever.
+        arena_.emplace(first_block_, sizeof first_block_);
+        return json::storage_ptr(std::addressof(*arena_));
+    }
+
     std::size_t depth_;
     alignas(std::max_align_t) unsigned char first_block_[8 * 1024];
     std::optional<json::monotonic_resource> arena_;
@@ -5215,6 +8295,8 @@ inline void write_notification(std::string& out, std::string_view method, std::s
 /// Begins a result: the caller appends one JSON object without newlines, then `end_message`.
 inline void begin_result(std::string& out, const id& request)
 {
+    if (!request.is_string())
+        return comcp::detail::append_all(out, {R"({"jsonrpc":"2.0","id":)", request.text(), R"(,"result":)"});
     out += R"({"jsonrpc":"2.0","id":)";
     request.write(out);
     out += ",\"result\":";
@@ -5269,6 +8351,12 @@ inline void write_error_without_id(std::string& out, std::int64_t code, std::str
 }
 
 } // namespace comcp::inline COMCP_ABI::rpc
+
+// ---- comcp/session/handler_worker.hpp
+//
+// A coroutine of a session that runs one handler after another: starting a coroutine of its own for each would cost
+// more than most handlers do. What one handler set for its coroutine or was told by cancellation is undone before the
+// next.
 
 // ---- comcp/session/inbound.hpp
 //
@@ -5359,11 +8447,6 @@ public:
     std::optional<progress_token> token; ///< asked for by the peer
     std::optional<double> last_progress;
 
-    /// The cancellation of the handler's coroutine; lives until its completion handler has run.
-    asio::cancellation_signal& signal() { return signal_; }
-    /// A handler on a foreign executor is cancelled there, since only there its coroutine is at rest.
-    void emit_on(executor ex) { emit_on_ = std::move(ex); }
-
 private:
     friend class session;
     friend class inbound_table;
@@ -5371,15 +8454,17 @@ private:
     void emit(const std::shared_ptr<inbound>& self)
     {
         cancelled_.store(true, std::memory_order_relaxed);
-        if (emit_on_) asio::post(emit_on_, [self] { self->signal_.emit(asio::cancellation_type::terminal); });
-        else signal_.emit(asio::cancellation_type::terminal);
+        // A handler on a foreign executor is cancelled there, since only there its coroutine is at rest.
+        if (foreign_) asio::post(foreign_, [self] { self->foreign_signal_.emit(asio::cancellation_type::terminal); });
+        else if (worker_signal_) worker_signal_->emit(asio::cancellation_type::terminal);
     }
 
     rpc::id id_;
     answer_route route_;
     std::size_t bytes_;
-    asio::cancellation_signal signal_;
-    executor emit_on_;
+    asio::cancellation_signal* worker_signal_ = nullptr; // while a coroutine of the session works on it
+    asio::cancellation_signal foreign_signal_;           // lives until the foreign coroutine has ended
+    executor foreign_;
     std::atomic<bool> cancelled_{false};
     session* session_ = nullptr; // set while in flight
     bool running_ = false;       // a coroutine works on it
@@ -5431,365 +8516,43 @@ private:
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+#include <cstddef>
+#include <memory>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// What such a coroutine and its session share. Freed by the completion handler of the coroutine, since a signal must
+/// outlive the coroutine that it cancels.
+struct handler_worker
+{
+    explicit handler_worker(parking_lot& lot) : idle(lot) {}
+
+    /// Kept for the next burst of requests, about a kilobyte each; one that ends beyond them is not.
+    static constexpr std::size_t most_idle = 64;
+
+    asio::cancellation_signal signal;
+    waiter idle;
+    std::shared_ptr<inbound> request; ///< none while it is idle; woken without one it ends
+    task<void> job;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/session/pending_call.hpp
 //
 // One request of ours while it waits for its answer. It stands in the frame of the coroutine that waits, is found by
 // its id, and ends exactly once: answered, failed, timed out, cancelled, or with its session.
 
-// ---- comcp/detail/waiter.hpp
-//
-// One coroutine waiting for one event, at the price of a pointer swap: the handler that Asio makes for the suspended
-// coroutine is kept in the waiter itself (usually in the waiting frame), without an allocation.
-//
-// A frame whose handler stands in that very frame would own itself and leak when the io_context dies first. So every
-// waiter that waits is linked into a parking lot, and the execution context drops what is parked when it shuts down.
-
-#include <cstddef>
-#include <memory>
-#include <mutex>
-#include <new>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI::detail
-{
-
-/// A link of a parking lot: a suspended coroutine, or an object that holds timers, descriptors or executors of the
-/// context and must let go of them (`drop`) before the context is gone. Not copyable, not movable: the list points at
-/// it.
-class parked
-{
-public:
-    parked() = default;
-    parked(const parked&) = delete;
-    parked& operator=(const parked&) = delete;
-
-protected:
-    ~parked() = default;
-
-private:
-    friend class parking_lot;
-    virtual void drop() = 0;
-    parked* previous_ = nullptr;
-    parked* next_ = nullptr;
-};
-
-/// The parked handlers of one owner (a session, a child), all on one executor, therefore without a lock.
-class parking_lot
-{
-public:
-    void link(parked& node)
-    {
-        node.previous_ = nullptr;
-        node.next_ = head_;
-        if (head_) head_->previous_ = &node;
-        head_ = &node;
-    }
-
-    void unlink(parked& node)
-    {
-        (node.previous_ ? node.previous_->next_ : head_) = node.next_;
-        if (node.next_) node.next_->previous_ = node.previous_;
-        node.previous_ = node.next_ = nullptr;
-    }
-
-    /// Drops everything, the newest first: suspended coroutines are destroyed, not resumed.
-    void drop_all()
-    {
-        while (head_) {
-            parked* node = head_;
-            unlink(*node);
-            node->drop();
-        }
-    }
-
-private:
-    parked* head_ = nullptr;
-};
-
-/// Knows every parking lot of an execution context and empties them when the context shuts down.
-class parking_service final : public asio::execution_context::service
-{
-public:
-    using key_type = parking_service;
-    static inline asio::execution_context::id id;
-
-    explicit parking_service(asio::execution_context& context) : asio::execution_context::service(context) {}
-
-    std::shared_ptr<parking_lot> make()
-    {
-        auto lot = std::make_shared<parking_lot>();
-        const std::lock_guard lock(mutex_);
-        // Forgotten lots are swept here, so a program that makes sessions for years keeps only the live ones.
-        if (lots_.size() >= sweep_at_) {
-            std::erase_if(lots_, [](const std::weak_ptr<parking_lot>& known) { return known.expired(); });
-            sweep_at_ = lots_.size() * 2 + 16;
-        }
-        lots_.push_back(lot);
-        return lot;
-    }
-
-private:
-    void shutdown() override
-    {
-        for (;;) {
-            std::shared_ptr<parking_lot> lot; // kept alive: dropping a frame may destroy the lot's owner
-            {
-                const std::lock_guard lock(mutex_);
-                if (lots_.empty()) return;
-                lot = lots_.back().lock();
-                lots_.pop_back();
-            }
-            if (lot) lot->drop_all();
-        }
-    }
-
-    std::mutex mutex_;
-    std::vector<std::weak_ptr<parking_lot>> lots_;
-    std::size_t sweep_at_ = 16;
-};
-
-inline asio::execution_context& context_of(const executor& ex) { return asio::query(ex, asio::execution::context); }
-
-inline std::shared_ptr<parking_lot> make_parking_lot(const executor& ex)
-{
-    return asio::use_service<parking_service>(context_of(ex)).make();
-}
-
-/// Waits for one event at a time. `complete()` resumes the coroutine in place, so it is called from the waiter's own
-/// executor and never from inside a cancellation handler.
-class waiter final : private parked
-{
-public:
-    explicit waiter(parking_lot& lot) : lot_(lot) {}
-
-    ~waiter()
-    {
-        if (run_) {
-            lot_.unlink(*this);
-            drop();
-        }
-    }
-
-    bool waiting() const { return run_ != nullptr; }
-
-    /// Suspends until `complete()`. When the caller is cancelled, `on_cancel` runs at once, inside the cancellation: it
-    /// may only do synchronous clean-up, and captures only pointers and integers. The coroutine is then resumed by a
-    /// post, and its cancellation state tells what happened.
-    template <class OnCancel>
-    asio::awaitable<void> wait(OnCancel on_cancel)
-    {
-        return asio::async_initiate<const asio::use_awaitable_t<>, void()>(
-            [self = this](auto handler, OnCancel clean_up) { self->park(std::move(handler), clean_up); },
-            asio::use_awaitable, on_cancel);
-    }
-
-    asio::awaitable<void> wait()
-    {
-        return wait([] {});
-    }
-
-    /// Resumes the coroutine now. Does nothing when nobody waits.
-    void complete()
-    {
-        if (!run_) return;
-        lot_.unlink(*this);
-        std::exchange(run_, nullptr)(*this);
-    }
-
-private:
-    template <class Handler>
-    Handler take()
-    {
-        auto* stored = std::launder(reinterpret_cast<Handler*>(store_));
-        Handler handler(std::move(*stored));
-        stored->~Handler();
-        return handler;
-    }
-
-    template <class Handler, class OnCancel>
-    void park(Handler&& given, OnCancel on_cancel)
-    {
-        using handler = std::decay_t<Handler>;
-        static_assert(sizeof(handler) <= sizeof store_, "comcp: this Asio's coroutine handler is larger than expected");
-        auto slot = asio::get_associated_cancellation_slot(given);
-        new (store_) handler(std::move(given));
-        run_ = [](waiter& self) {
-            handler resumed = self.take<handler>();
-            std::move(resumed)();
-        };
-        drop_ = [](waiter& self) { handler dropped = self.take<handler>(); };
-        lot_.link(*this);
-        if (slot.is_connected())
-            slot.assign([this, on_cancel](asio::cancellation_type type) mutable {
-                if (!run_ || type == asio::cancellation_type::none) return;
-                on_cancel();
-                if (!run_) return;
-                lot_.unlink(*this);
-                run_ = nullptr;
-                handler resumed = take<handler>();
-                // Never resumed in place: the resumed coroutine would destroy this very slot handler.
-                auto ex = asio::get_associated_executor(resumed);
-                asio::post(ex, [resumed = std::move(resumed)]() mutable { std::move(resumed)(); });
-            });
-    }
-
-    void drop() override
-    {
-        run_ = nullptr;
-        drop_(*this);
-    }
-
-    parking_lot& lot_;
-    void (*run_)(waiter&) = nullptr;
-    void (*drop_)(waiter&) = nullptr;
-    alignas(std::max_align_t) unsigned char store_[4 * sizeof(void*)];
-};
-
-} // namespace comcp::inline COMCP_ABI::detail
-
 // ---- comcp/session/deadlines.hpp
 //
-// All deadlines of one session on one timer. Calls use few distinct timeouts, so there is a list for each timeout
-// value, in order of time by construction: setting and clearing a deadline is a link and an unlink, and nothing stale
-// is kept.
+// The deadlines of a session: those of detail/deadlines.hpp, which connections use too.
 
-// ---- comcp/timer.hpp
+// ---- comcp/detail/deadlines.hpp
 //
-// Time as an object. Every wait of the library goes through the time service of its execution context: the steady clock
-// by default, or a clock that a test moves by hand (`manual_time`). Nothing else in the library names a clock.
-
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-namespace detail
-{
-
-/// The clock of an execution context, and in manual mode the queue of what is due.
-class time_service final : public asio::execution_context::service
-{
-public:
-    using key_type = time_service;
-    static inline asio::execution_context::id id;
-
-    explicit time_service(asio::execution_context& context) : asio::execution_context::service(context) {}
-
-    bool manual() const { return manual_; }
-    time_point now() const { return manual_ ? manual_now_ : std::chrono::steady_clock::now(); }
-
-    // Manual mode only; single-threaded like the test that uses it.
-    void start_manual() { manual_ = true; }
-    std::uint64_t add(time_point at, std::function<void()> callback);
-    void remove(std::uint64_t which);
-    /// Moves the clock to the next entry that is due by `target`, runs it, and tells whether there was one. Equal
-    /// deadlines run in the order in which they were set.
-    bool step(time_point target);
-
-private:
-    struct entry
-    {
-        time_point at;
-        std::uint64_t key;
-        std::function<void()> callback;
-    };
-
-    void shutdown() override;
-
-    bool manual_ = false;
-    time_point manual_now_ = time_point() + std::chrono::hours(1);
-    std::uint64_t last_ = 0;
-    std::vector<entry> entries_;
-};
-
-inline time_service& time_of(const executor& ex) { return asio::use_service<time_service>(context_of(ex)); }
-
-/// `now + after` that stays at "never" instead of overflowing.
-inline time_point deadline_after(time_point now, duration after)
-{
-    return after >= time_point::max() - now ? time_point::max() : now + after;
-}
-
-} // namespace detail
-
-/// One deadline at a time on one executor. Thread rule: used from its executor only. May outlive the context: it then
-/// does nothing.
-class timer final : private detail::parked
-{
-public:
-    explicit timer(executor ex)
-        : executor_(std::move(ex)),
-          service_(&detail::time_of(executor_)),
-          lot_(detail::make_parking_lot(executor_))
-    {
-        lot_->link(*this);
-    }
-    ~timer()
-    {
-        cancel();
-        if (service_) lot_->unlink(*this);
-    }
-
-    time_point now() const { return service_ ? service_->now() : std::chrono::steady_clock::now(); }
-
-    /// Calls `callback` on the executor at `at`, never from inside `start`. Replaces an earlier start. Not called after
-    /// `cancel()` or destruction; `time_point::max()` means never.
-    void start(time_point at, std::function<void()> callback);
-
-    void cancel();
-
-    /// Suspends for `time`. *Errors*: errc::cancelled when the caller is cancelled.
-    task<void> wait_for(duration time);
-
-private:
-    struct stop
-    {
-        timer* self;
-        void operator()() const { self->cancel(); }
-    };
-
-    void drop() override; // the context ends: nothing of it may be touched later
-
-    comcp::executor executor_;
-    detail::time_service* service_;
-    std::shared_ptr<detail::parking_lot> lot_;
-    std::unique_ptr<asio::steady_timer> steady_;
-    std::shared_ptr<std::function<void()>> callback_;
-    std::uint64_t key_ = 0;
-};
-
-/// A clock in the test's hand. Made before anything waits on the context; from then on every timer of the context is
-/// moved by `advance` only, and nothing sleeps.
-class manual_time
-{
-public:
-    explicit manual_time(asio::io_context& io)
-        : io_(io),
-          service_(asio::use_service<detail::time_service>(static_cast<asio::execution_context&>(io)))
-    {
-        service_.start_manual();
-    }
-
-    time_point now() const { return service_.now(); }
-
-    /// Runs what is ready until nothing is, without moving the clock.
-    void settle();
-
-    /// Moves the clock by `time`, stopping at every deadline on the way and letting everything it causes happen.
-    void advance(duration time);
-
-private:
-    asio::io_context& io_;
-    detail::time_service& service_;
-};
-
-} // namespace comcp::inline COMCP_ABI
+// All deadlines of one owner (a session, a connection) on one timer. They use few distinct timeouts, so there is a list
+// for each timeout value, in order of time by construction: setting and clearing a deadline is a link and an unlink,
+// and nothing stale is kept.
 
 #include <memory>
 #include <utility>
@@ -5813,7 +8576,7 @@ public:
     inline void clear();
 
 protected:
-    /// Called on the session's executor once the time has passed; the deadline is clear by then.
+    /// Called on the owner's executor once the time has passed; the deadline is clear by then.
     virtual void expired() = 0;
 
 private:
@@ -5981,6 +8744,10 @@ public:
     std::int64_t id() const { return id_; }
     /// A server's request belongs to the exchange of the request that it serves (B-18).
     void relates_to(exchange_id exchange) { related_ = exchange; }
+
+    /// Begun, and neither sent nor failed: the output has no room.
+    bool waits_for_room() const { return id_ == 0 && !failed_; }
+    bool sent() const { return id_ != 0; }
 
 protected:
     /// Appends the params object. The call's id also serves as its progress token.
@@ -6222,12 +8989,6 @@ protected:
 } // namespace comcp::inline COMCP_ABI::wire
 
 #include <array>
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
 
 namespace comcp::inline COMCP_ABI::wire
 {
@@ -6275,270 +9036,8 @@ inline constexpr auto legacy_methods = [] {
     });
 }();
 
-namespace detail
-{
-
-/// Appends a number without a needless fraction: 50, not 50.0.
-inline void write_number(std::string& out, double value)
-{
-    constexpr double exact = 9007199254740992.0; // 2^53
-    if (value == std::trunc(value) && value > -exact && value < exact) {
-        write_integer(out, static_cast<std::int64_t>(value));
-    } else {
-        write_double(out, value);
-    }
-}
-
-/// Appends JSON text of a peer on one line. A line break in it can only stand between tokens.
-inline void write_on_one_line(std::string& out, std::string_view text)
-{
-    for (char c : text) {
-        if (c != '\n' && c != '\r') out += c;
-    }
-}
-
-inline void write_annotations(std::string& out, const content_annotations& from, revision at)
-{
-    std::string members;
-    if (!from.audience.empty()) write_json(members += R"(,"audience":)", from.audience);
-    if (from.priority) write_number(members += R"(,"priority":)", *from.priority);
-    if (at >= revision::r2025_06_18 && !from.last_modified.empty()) {
-        write_string(members += R"(,"lastModified":)", from.last_modified);
-    }
-    write_kept(members, from.extra);
-    if (members.empty()) return;
-    members.front() = '{';
-    ((out += R"(,"annotations":)") += members) += '}';
-}
-
-inline void write_tool_annotations(std::string& out, const tool_annotations& from)
-{
-    std::string members;
-    const auto hint = [&members](std::string_view name, const std::optional<bool>& value) {
-        if (value) write_bool(((members += ",\"") += name) += "\":", *value);
-    };
-    if (!from.title.empty()) write_string(members += R"(,"title":)", from.title);
-    hint("readOnlyHint", from.read_only_hint);
-    hint("destructiveHint", from.destructive_hint);
-    hint("idempotentHint", from.idempotent_hint);
-    hint("openWorldHint", from.open_world_hint);
-    write_kept(members, from.extra);
-    members.front() = '{';
-    ((out += R"(,"annotations":)") += members) += '}';
-}
-
-/// Appends the part of a block that its kind has; false when the revision lacks the kind, or it cannot be sent.
-struct block_writer
-{
-    std::string& out;
-    revision at;
-
-    bool operator()(const text_content& b) const
-    {
-        write_string(out += R"({"type":"text","text":)", b.text);
-        return true;
-    }
-    bool operator()(const image_content& b) const { return media("image", b.data, b.mime_type); }
-    bool operator()(const audio_content& b) const
-    {
-        return at >= revision::r2025_03_26 && media("audio", b.data, b.mime_type);
-    }
-    bool operator()(const resource_link& b) const
-    {
-        if (at < revision::r2025_06_18) return false;
-        write_string(out += R"({"type":"resource_link","uri":)", b.uri);
-        write_string(out += R"(,"name":)", b.name.empty() ? b.uri : b.name); // required
-        if (!b.title.empty()) write_string(out += R"(,"title":)", b.title);
-        if (!b.description.empty()) write_string(out += R"(,"description":)", b.description);
-        if (!b.mime_type.empty()) write_string(out += R"(,"mimeType":)", b.mime_type);
-        if (b.size) write_integer(out += R"(,"size":)", *b.size);
-        if (at >= revision::r2025_11_25 && !b.icons.empty()) write_icons(out += R"(,"icons":)", b.icons);
-        return true;
-    }
-    bool operator()(const embedded_resource& b) const
-    {
-        write_string(out += R"({"type":"resource","resource":{"uri":)", b.uri);
-        if (!b.mime_type.empty()) write_string(out += R"(,"mimeType":)", b.mime_type);
-        if (b.blob && !b.text) {
-            write_string(out += R"(,"blob":)", *b.blob);
-        } else {
-            write_string(out += R"(,"text":)", b.text ? std::string_view(*b.text) : "");
-        }
-        write_kept(out, b.extra);
-        out += '}';
-        return true;
-    }
-    bool operator()(const unknown_content&) const { return false; }
-
-private:
-    bool media(std::string_view type, std::string_view data, std::string_view mime_type) const
-    {
-        ((out += R"({"type":")") += type) += R"(","data":)";
-        write_string(out, data);
-        write_string(out += R"(,"mimeType":)", mime_type);
-        return true;
-    }
-};
-
-class legacy final : public codec
-{
-public:
-    const method_info* find(sender from, kind what, std::string_view name, revision at) const noexcept override
-    {
-        for (const method_info& row : legacy_methods) {
-            if (row.name == name && row.kind == what && (row.sender == from || row.sender == sender::either) &&
-                row.since <= at && at <= row.until) {
-                return &row;
-            }
-        }
-        return nullptr;
-    }
-
-    // 2025-03-26, base protocol: batches must be received. The older revision is silent and JSON-RPC has them (A-9).
-    bool receives_batches(revision at) const noexcept override { return at <= revision::r2025_03_26; }
-    // 2025-03-26 to 2025-11-25, transports: a disconnect must not be taken for a cancellation.
-    bool close_cancels(revision) const noexcept override { return false; }
-    // 2025-11-25 made the id of an error optional; before, JSON-RPC's null is what there is (A-5).
-    // What was no message at all is a bad HTTP request; the errors of well-formed requests are answers like any other.
-    int http_status(std::int64_t code, revision) const noexcept override
-    {
-        return code == rpc_code::parse_error || code == rpc_code::invalid_request ? 400 : 200;
-    }
-    bool null_error_id(revision at) const noexcept override { return at <= revision::r2025_06_18; }
-
-    void write_call_params(std::string& out, std::string_view name, std::string_view arguments,
-                           const progress_token* token, revision) const override
-    {
-        write_string(out += R"({"name":)", name);
-        // Always an object: there are servers that trip over missing arguments.
-        (out += R"(,"arguments":)") += arguments.empty() ? std::string_view("{}") : arguments;
-        if (token) {
-            token->write(out += R"(,"_meta":{"progressToken":)");
-            out += '}';
-        }
-        out += '}';
-    }
-
-    void write_cancelled_params(std::string& out, const rpc::id& request, std::string_view reason,
-                                revision) const override
-    {
-        request.write(out += R"({"requestId":)");
-        if (!reason.empty()) write_string(out += R"(,"reason":)", reason);
-        out += '}';
-    }
-
-    void write_progress_params(std::string& out, const progress_token& token, const progress& now,
-                               revision at) const override
-    {
-        token.write(out += R"({"progressToken":)");
-        write_number(out += R"(,"progress":)", now.value);
-        if (now.total) write_number(out += R"(,"total":)", *now.total);
-        if (at >= revision::r2025_03_26 && !now.message.empty()) write_string(out += R"(,"message":)", now.message);
-        out += '}';
-    }
-
-    void write_log_params(std::string& out, const log_message& message, revision) const override
-    {
-        ((out += R"({"level":")") += to_string(message.level)) += '"';
-        if (!message.logger.empty()) write_string(out += R"(,"logger":)", message.logger);
-        write_value(out += R"(,"data":)", message.data);
-        out += '}';
-    }
-
-    void write_tool(std::string& out, const tool& item, revision at) const override
-    {
-        const bool has_structure = at >= revision::r2025_06_18;
-        write_string(out += R"({"name":)", item.name);
-        if (has_structure && !item.title.empty()) write_string(out += R"(,"title":)", item.title);
-        if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
-        // All revisions require "type":"object" at the root (F-6).
-        out += R"(,"inputSchema":)";
-        if (item.input_schema.contains("type")) {
-            write_value(out, item.input_schema);
-        } else {
-            write_kept(out += R"({"type":"object")", item.input_schema);
-            out += '}';
-        }
-        if (has_structure && item.output_schema && is_object_schema(*item.output_schema)) {
-            write_value(out += R"(,"outputSchema":)", *item.output_schema);
-        }
-        if (at >= revision::r2025_03_26 && !item.annotations.empty()) write_tool_annotations(out, item.annotations);
-        if (at >= revision::r2025_11_25 && !item.icons.empty()) write_icons(out += R"(,"icons":)", item.icons);
-        if (has_structure && !item.meta.empty()) write_value(out += R"(,"_meta":)", item.meta);
-        write_kept(out, item.extra, at >= revision::r2025_11_25 ? std::string_view() : "execution");
-        out += '}';
-    }
-
-    void write_content(std::string& out, const content& block, revision at) const override
-    {
-        if (!std::visit(block_writer{out, at}, block.block)) {
-            const auto* unknown = block.get_if<unknown_content>();
-            if (unknown && unknown->raw.is_object()) return write_value(out, unknown->raw);
-            write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
-        }
-        if (block.annotations) write_annotations(out, *block.annotations, at);
-        if (at >= revision::r2025_06_18 && !block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
-        write_kept(out, block.extra);
-        out += '}';
-    }
-
-    void write_tool_result(std::string& out, const tool_result& value, revision at) const override
-    {
-        out += R"({"content":[)";
-        bool comma = false;
-        for (const content& block : value.content) {
-            if (comma) out += ',';
-            comma = true;
-            write_content(out, block, at);
-        }
-        const bool has_structure = at >= revision::r2025_06_18;
-        if (value.structured) {
-            const std::string structured = comcp::detail::structured_text(value);
-            const bool is_object = value.structured->is_object();
-            // Whoever does not get the structured content as it is, or reads only text, must find it in a text (F-8).
-            if (value.content.empty() ||
-                ((!has_structure || !is_object) && !comcp::detail::text_repeats_structured(value))) {
-                if (comma) out += ',';
-                write_string(out += R"({"type":"text","text":)", structured);
-                out += '}';
-            }
-            out += ']';
-            if (has_structure) {
-                // An object is required up to 2025-11-25 (F-7).
-                out += is_object ? R"(,"structuredContent":)" : R"(,"structuredContent":{"result":)";
-                write_on_one_line(out, structured);
-                if (!is_object) out += '}';
-            }
-        } else {
-            out += ']';
-        }
-        if (value.is_error) out += R"(,"isError":true)";
-        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
-        out += '}';
-    }
-
-    void write_text_result(std::string& out, std::string_view text, bool is_error, revision) const override
-    {
-        write_string(out += R"({"content":[{"type":"text","text":)", text);
-        out += is_error ? R"(}],"isError":true})" : "}]}";
-    }
-
-private:
-    static bool is_object_schema(const json::object& schema)
-    {
-        const auto type = string_member(schema, "type");
-        return type && *type == "object";
-    }
-};
-
-} // namespace detail
-
 /// The codec of all revisions with a handshake.
-inline const codec& legacy_codec() noexcept
-{
-    static const detail::legacy instance;
-    return instance;
-}
+const codec& legacy_codec() noexcept;
 
 } // namespace comcp::inline COMCP_ABI::wire
 
@@ -6639,6 +9138,16 @@ public:
     /// Waits until the session has ended, whoever ended it.
     static task<void> wait_ended(std::shared_ptr<session> self);
 
+    /// From now on the transport tells what the server says outside of requests. Of a client that is ready.
+    void listen() { wire_->listen(); }
+
+    /// Another session took its place: it ends when its last call has.
+    void retire()
+    {
+        retired_ = true;
+        leave_if_retired();
+    }
+
     /// Begins what `close` waits for; does nothing when the session is closing already.
     void begin_close(fault why, bool let_handlers_finish);
 
@@ -6652,6 +9161,17 @@ public:
     /// *Cancellation*: before it is sent: not_sent. Later: the peer is told with `notifications/cancelled` (unless it
     /// is `initialize`, B-2), a late answer is dropped, the outcome is unknown.
     static task<void> perform(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
+
+    // The steps of `perform`, in this order, for the operation that is called most: a frame less for each call.
+
+    /// Sends it when there is room. `caller` is the state of the coroutine that will wait.
+    void begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller);
+    /// Only for a call that waits for room: afterwards it was sent or has failed.
+    static task<void> wait_for_room(std::shared_ptr<session> self, pending_call& call);
+    /// Only for a call that was sent.
+    task<void> wait_for_answer(pending_call& call) { return call.done_.wait(cancel_call{this, &call}); }
+    /// *Errors*: those of the call.
+    static void finish(pending_call& call);
 
     /// Queues a notification; `write_params` appends the params object. Dropped when the session is not open.
     template <class WriteParams>
@@ -6710,7 +9230,8 @@ public:
     void answer_error(inbound& request, std::int64_t code, std::string_view message, std::string_view data = {});
 
     /// Runs a handler's coroutine on the session's own executor. `body` answers the request and lets nothing escape.
-    void spawn(const std::shared_ptr<inbound>& request, task<void> body);
+    /// The session lives as long as it runs.
+    void spawn(std::shared_ptr<inbound> request, task<void> body);
 
     /// Runs it on another executor of the host, in a strand of its own. `body` reaches the session through `home` only.
     void spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request, task<void> body);
@@ -6752,15 +9273,18 @@ private:
         }
         std::shared_ptr<session> self;
     };
-    struct handler_ended
+    struct worker_ended
     {
-        handler_ended(std::shared_ptr<session> of, std::shared_ptr<inbound> what)
+        worker_ended(std::shared_ptr<session> of, std::shared_ptr<handler_worker> who)
             : self(std::move(of)),
-              request(std::move(what))
+              worker(std::move(who))
         {}
-        void operator()(std::exception_ptr) const { self->on_handler_ended(*request); }
+        void operator()(std::exception_ptr) const
+        {
+            if (--self->workers_ == 0) self->quiet_.wake_all();
+        }
         std::shared_ptr<session> self;
-        std::shared_ptr<inbound> request;
+        std::shared_ptr<handler_worker> worker;
     };
     struct foreign_handler_ended
     {
@@ -6872,15 +9396,21 @@ private:
 
     // ---- answers ---------------------------------------------------------------------------------------------------
 
+    /// Ends a call with what came for it, which was no answer to use.
+    void end_answered(pending_call& call, fault why);
+
+    void leave_if_retired();
+
     /// The call with this id; a string is taken for the number that it spells, since some peers answer 1 with "1".
     pending_call* find(const rpc::id& id) const;
 
-    void on_answer(const rpc::message& message);
+    void on_answer(const rpc::message& message, exchange_id exchange);
 
     static fault refusal(const json::object& object);
 
-    /// The peer could not read the id. It belongs to the only call in flight, or to nobody (ID 33, SHAPE 42).
-    void on_error_without_id(const rpc::message& message);
+    /// The peer could not read the id. It belongs to the call of its exchange, or to the only one in flight, or to
+    /// nobody (ID 33, SHAPE 42).
+    void on_error_without_id(const rpc::message& message, exchange_id exchange);
 
     // ---- writing ---------------------------------------------------------------------------------------------------
 
@@ -6894,6 +9424,8 @@ private:
     void end_answer(std::string& out, const answer_route& route);
 
     void batch_part_done(const answer_route& route);
+
+    void try_to_send(pending_call& call, const asio::cancellation_state& caller, bool waited);
 
     void send_request(pending_call& call);
 
@@ -6929,6 +9461,10 @@ private:
     // ---- handlers --------------------------------------------------------------------------------------------------
 
     void count_handler(inbound& request);
+
+    static task<void> work(std::shared_ptr<session> self, handler_worker& me);
+
+    void dismiss_idle_workers();
 
     void on_handler_ended(inbound& request);
 
@@ -6971,6 +9507,7 @@ private:
     state state_ = state::opening;
     fault why_ended_;
     bool closing_ = false;
+    bool retired_ = false;
     bool finished_ = false;
     bool reading_ = false;
     bool context_gone_ = false;
@@ -6981,6 +9518,8 @@ private:
 
     inbound_table inbound_;
     std::vector<std::shared_ptr<asio::cancellation_signal>> beside_;
+    std::size_t workers_ = 0;
+    std::vector<handler_worker*> idle_workers_; // the last that became idle is taken first: its memory is still warm
     std::size_t handlers_ = 0;
     std::size_t answered_handlers_ = 0; // of these, answered and about to end
     std::size_t held_bytes_ = 0;
@@ -7019,320 +9558,9 @@ private:
 
 } // namespace comcp::inline COMCP_ABI::detail
 
-#include <string>
-#include <string_view>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI
-{
-
-namespace detail
-{
-
-class raw_call final : public pending_call
-{
-public:
-    raw_call(session& in, std::string_view method, std::string_view params, bool keep_source)
-        : pending_call(in.lot(), method),
-          params_(params),
-          keep_source_(keep_source)
-    {}
-
-    json_result take() { return std::move(result_); }
-
-private:
-    void write_params(std::string& out) const override { out += params_.empty() ? std::string_view("{}") : params_; }
-
-    std::optional<fault> read_result(const rpc::message& answer) override
-    {
-        result_.value = json::object(*answer.result, json::storage_ptr());
-        if (keep_source_)
-            if (const auto text = member_source(answer.text, "result")) result_.source = *text;
-        return std::nullopt;
-    }
-
-    std::string_view params_;
-    bool keep_source_;
-    json_result result_;
-};
-
-/// Sends a request of any method. `params` is the text of an object, or empty.
-inline task<json_result> request_raw(std::shared_ptr<session> self, std::string method, std::string params,
-                                     call_timeouts times, bool keep_source, exchange_id related = pipe_exchange)
-{
-    raw_call call(*self, method, params, keep_source);
-    call.relates_to(related);
-    co_await session::perform(self, call, times);
-    co_return call.take();
-}
-
-/// Awaits an operation on its object's executor and comes back: in place when the caller is there already.
-template <class T>
-task<T> on_executor(executor home, task<T> operation)
-{
-    const executor here = co_await asio::this_coro::executor;
-    if (here == home) co_return co_await std::move(operation);
-    co_return co_await asio::co_spawn(home, std::move(operation), asio::use_awaitable);
-}
-
-} // namespace detail
-
-} // namespace comcp::inline COMCP_ABI
-
-#include <atomic>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// What a server knows of the client of one session. Never changes, so any thread may read it.
-struct peer_info
-{
-    revision version = latest_legacy;
-    client_capabilities capabilities;
-    identity client;
-};
-
-namespace detail
-{
-
-/// The log level of one session: written on its executor, read by handlers anywhere.
-struct log_gate
-{
-    // Before logging/setLevel the server chooses (G-41).
-    std::atomic<log_level> least{log_level::info};
-};
-
-/// What all handlers of one session share.
-struct handler_environment
-{
-    std::shared_ptr<detail::home> home;
-    std::weak_ptr<session> owner;
-    comcp::executor session_executor;
-    std::shared_ptr<const peer_info> peer;
-    std::shared_ptr<log_gate> log;
-    duration server_request = no_limit;
-    bool keep_source = false;
-};
-
-} // namespace detail
-
-/// One call as its handler sees it. Passed by reference, copyable, and safe to keep: after the call has ended it does
-/// nothing. Thread rule: the handler's executor.
-class context
-{
-public:
-    context(std::shared_ptr<const detail::handler_environment> environment, std::shared_ptr<detail::inbound> request,
-            bool elsewhere)
-        : environment_(std::move(environment)),
-          request_(std::move(request)),
-          elsewhere_(elsewhere)
-    {}
-
-    /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has
-    /// no room is dropped: answers come first (2025-11-25, progress).
-    void progress(double value, std::optional<double> total = {}, std::string message = {});
-
-    /// Sends a log message to the client, if it is at or above the level that the client set (info before that); never
-    /// waits, and gives way to answers like progress. Must not hold secrets (G-43).
-    void log(log_level level, std::string_view text, std::string logger = {});
-    void log_value(log_level level, json::value data, std::string logger = {});
-
-    /// The client gave the call up, or the session ended: its result goes nowhere. A coroutine is also cancelled.
-    bool cancelled() const { return request_->cancelled(); }
-
-    /// The revision that was negotiated, and who the client says it is (unverified).
-    revision version() const { return environment_->peer->version; }
-    const identity& client() const { return environment_->peer->client; }
-    const client_capabilities& capabilities() const { return environment_->peer->capabilities; }
-
-    /// The request's id as text, for logs.
-    std::string request_id() const { return std::string(request_->id().text()); }
-    /// The text of `arguments` as it was received, when the server keeps it (`server_options::keep_source`); else
-    /// empty.
-    const std::string& arguments_source() const;
-    /// `_meta` of the request.
-    const json::object& meta() const;
-
-    /// Asks the client for its roots (2025-11-25, roots).
-    ///
-    /// *Errors*: errc::unsupported, not sent, when the client did not declare them; otherwise as every request.
-    /// *Cancellation*: the client is told.
-    task<std::vector<root>> list_roots();
-
-    /// Asks the client's model (2025-11-25, sampling). `params` and the result are those of the specification.
-    task<json::object> sample(json::object params);
-
-    /// Asks the user through the client (2025-11-25, elicitation). `params` and the result are those of the
-    /// specification.
-    task<json::object> elicit(json::object params);
-
-    /// For the library: what belongs to the call's arguments.
-    void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta);
-    /// For the library: runs `work(session&)` on the session's executor, in place when this is it, or never.
-    template <class Work>
-    void on_session(Work work) const
-    {
-        if (!elsewhere_) {
-            if (detail::session* owner = request_->owner()) work(*owner);
-            return;
-        }
-        environment_->home->post([request = request_, work = std::move(work)] {
-            if (detail::session* owner = request->owner()) work(*owner);
-        });
-    }
-    const std::shared_ptr<detail::inbound>& request() const { return request_; }
-
-private:
-    task<json_result> request(std::string_view capability, std::string_view what, std::string params);
-
-    std::shared_ptr<const detail::handler_environment> environment_;
-    std::shared_ptr<detail::inbound> request_;
-    std::shared_ptr<const std::string> source_; // null: none
-    std::shared_ptr<const json::object> meta_;
-    bool elsewhere_;
-};
-
-} // namespace comcp::inline COMCP_ABI
-
-#include <exception>
+#include <cstddef>
 #include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// Thrown by a handler whose failure the model should read: the text becomes an `isError` result. Any other exception
-/// becomes one with a fixed text, since its own may hold what is not meant for a model.
-class tool_error : public std::runtime_error
-{
-public:
-    using std::runtime_error::runtime_error;
-};
-
-namespace detail
-{
-
-/// Where the result of one call goes. A few pointers, usable on the handler's executor.
-class reply
-{
-public:
-    reply(const wire::codec& codec, revision at, session& owner, const rpc::id* id, const answer_route* route)
-        : codec_(&codec),
-          at_(at),
-          owner_(&owner),
-          id_(id),
-          route_(route)
-    {}
-    /// `ctx` stands in the frame that the reply stands in.
-    reply(const wire::codec& codec, const context& ctx) : codec_(&codec), at_(ctx.version()), context_(&ctx) {}
-
-    const wire::codec& codec() const { return *codec_; }
-    revision at() const { return at_; }
-
-    /// `write(std::string&)` appends the result object.
-    template <class Write>
-    void send(Write&& write, bool elsewhere = false) const
-    {
-        if (owner_) return owner_->answer(*id_, *route_, write);
-        if (!elsewhere) {
-            if (session* owner = context_->request()->owner()) owner->answer(*context_->request(), write);
-            return;
-        }
-        std::string text;
-        write(text);
-        context_->on_session([request = context_->request(), text = std::move(text)](session& owner) {
-            owner.answer(*request, [&](std::string& out) { out += text; });
-        });
-    }
-
-    void send_error_text(std::string_view text, bool elsewhere = false) const
-    {
-        send([&](std::string& out) { codec_->write_text_result(out, text, true, at_); }, elsewhere);
-    }
-
-    /// The current exception as a result. A cancelled call has nobody to tell: its answer is dropped on the way.
-    void send_exception(bool elsewhere = false) const
-    {
-        try {
-            throw;
-        } catch (const tool_error& failure) {
-            send_error_text(failure.what(), elsewhere);
-        } catch (...) {
-            send_error_text("the tool failed", elsewhere);
-        }
-    }
-
-private:
-    const wire::codec* codec_;
-    revision at_;
-    session* owner_ = nullptr; // answered in the reader's turn, without an admitted request
-    const rpc::id* id_ = nullptr;
-    const answer_route* route_ = nullptr;
-    const context* context_ = nullptr;
-};
-
-/// One tools/call on its way into a handler. Everything it points at ends with the reader's turn.
-struct tool_call
-{
-    std::shared_ptr<session> owner;
-    const std::shared_ptr<const handler_environment>& environment;
-    const rpc::message& request;
-    const answer_route& route;
-    const json::value& arguments;     // an object
-    std::string_view arguments_text;  // where sources are kept, else empty
-    const comcp::executor& elsewhere; // the host's executor for handlers; empty: none
-
-    reply now() const { return reply(owner->codec(), owner->spoken(), *owner, &request.id, &route); }
-
-    /// Takes the request in for a handler that answers later; null when it was refused.
-    std::shared_ptr<inbound> admit() const;
-
-    context make_context(const std::shared_ptr<inbound>& admitted, bool is_elsewhere) const;
-
-private:
-    /// A token beyond every integer type is still sent back digit by digit.
-    std::optional<progress_token> exact_token() const;
-};
-
-class tool_entry
-{
-public:
-    explicit tool_entry(comcp::tool described) : info(std::move(described)) {}
-    tool_entry(const tool_entry&) = default;
-    tool_entry& operator=(const tool_entry&) = delete;
-    virtual ~tool_entry() = default;
-
-    /// Runs one call; leads to one answer.
-    virtual void call(const std::shared_ptr<const tool_entry>& self, const tool_call& call) const = 0;
-    /// A copy that shares the handler, to be changed and published in place of this one.
-    virtual std::shared_ptr<tool_entry> copy() const = 0;
-    /// Describes a member of the arguments. *Errors*: errc::invalid_argument when there is no such member.
-    virtual void describe(std::string name, field note) = 0;
-    /// Needs an executor of the host to run on.
-    virtual bool blocks() const { return false; }
-
-    comcp::tool info;
-    bool enabled = true;
-};
-
-} // namespace detail
-
-} // namespace comcp::inline COMCP_ABI
-
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -7344,1166 +9572,366 @@ public:
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// All tools at one moment, in the order of their registration.
-class tool_set
+class session_table;
+
+/// Begins to end a session in order, from wherever one is. Null: nothing.
+void begin_to_end(const std::shared_ptr<session>& owner, std::string why);
+
+/// One session as the table knows it. Everything but `id` and `principal` is guarded by the table.
+struct table_entry
 {
-public:
-    const std::vector<std::shared_ptr<const tool_entry>>& all() const { return entries_; }
-
-    /// The tool that may be called under this name; null when there is none or it is switched off.
-    const std::shared_ptr<const tool_entry>* find(std::string_view name) const
-    {
-        const auto at = by_name_.find(name);
-        if (at == by_name_.end() || !entries_[at->second]->enabled) return nullptr;
-        return &entries_[at->second];
-    }
-
-    const std::shared_ptr<const tool_entry>* find_any(std::string_view name) const
-    {
-        const auto at = by_name_.find(name);
-        return at == by_name_.end() ? nullptr : &entries_[at->second];
-    }
-
-    /// Builds the index; called once, before the set is shared.
-    explicit tool_set(std::vector<std::shared_ptr<const tool_entry>> entries = {}) : entries_(std::move(entries))
-    {
-        for (std::size_t i = 0; i < entries_.size(); ++i) by_name_.emplace(entries_[i]->info.name, i);
-    }
-
-private:
-    std::vector<std::shared_ptr<const tool_entry>> entries_;
-    std::unordered_map<std::string_view, std::size_t> by_name_; // views of the entries' own names
+    std::string id; ///< empty: it has none, and ends with its last lease
+    std::string principal;
+    std::shared_ptr<session> owner; // empty once it has left the table
+    http::session_transport* wire = nullptr;
+    std::size_t active = 0;
+    bool used = false; // by a second request
+    time_point since{};
+    std::list<std::shared_ptr<table_entry>>::iterator at;
 };
 
-/// Thread rule: any thread.
-class tool_registry
+/// Keeps a session busy: a call, or an open stream. Does not own it. May end on any thread.
+class session_lease
 {
 public:
-    using on_change = std::function<void()>;
+    enum class kind {
+        call,
+        stream,
+    };
 
-    /// Called after every change of what clients can see, on the thread that made it.
-    void listen(on_change listener);
-
-    std::shared_ptr<const tool_set> snapshot() const;
-    /// Moves with every change, so that a reader takes the lock only when there is something new.
-    std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
-
-    /// *Errors*: errc::invalid_argument when the name is empty or taken.
-    void add(std::shared_ptr<const tool_entry> entry);
-
-    /// False when there is no such tool. Calls that run are not disturbed.
-    bool remove(std::string_view name);
-
-    /// Replaces a tool by a changed copy; false when there is no such tool or `edit` returned false.
-    template <class Edit>
-    bool edit(std::string_view name, Edit edit)
+    session_lease() = default;
+    session_lease(std::shared_ptr<session_table> in, std::shared_ptr<table_entry> of, kind what)
+        : table_(std::move(in)),
+          entry_(std::move(of)),
+          kind_(what)
+    {}
+    session_lease(session_lease&& other) noexcept = default;
+    session_lease& operator=(session_lease&& other) noexcept
     {
-        return change([&](std::vector<std::shared_ptr<const tool_entry>>& entries) {
-            for (auto& each : entries) {
-                if (each->info.name != name) continue;
-                auto changed = each->copy();
-                if (!edit(*changed)) return false;
-                each = std::move(changed);
-                return true;
-            }
-            return false;
-        });
+        if (this == &other) return *this;
+        release();
+        table_ = std::move(other.table_);
+        entry_ = std::move(other.entry_);
+        kind_ = other.kind_;
+        return *this;
     }
+    ~session_lease() { release(); }
+
+    explicit operator bool() const { return entry_ != nullptr; }
+    const std::shared_ptr<table_entry>& entry() const { return entry_; }
+    void release();
 
 private:
-    template <class Change>
-    bool change(Change make)
+    std::shared_ptr<session_table> table_;
+    std::shared_ptr<table_entry> entry_;
+    kind kind_ = kind::call;
+};
+
+/// Thread rule: any thread, but for what is said to be on the table's executor.
+class session_table final : public std::enable_shared_from_this<session_table>, private parked
+{
+public:
+    /// `most` sessions with an id; one that is idle for `idle` ends. `ex` is a strand where several threads run it.
+    session_table(comcp::executor ex, std::size_t most, duration idle);
+    ~session_table();
+
+    /// A session in use.
+    struct in_use
     {
-        on_change tell;
-        {
-            const std::lock_guard lock(mutex_);
-            auto entries = current_->all();
-            if (!make(entries)) return false;
-            current_ = std::make_shared<const tool_set>(std::move(entries));
-            version_.fetch_add(1, std::memory_order_release);
-            tell = listener_;
-        }
-        if (tell) tell();
-        return true;
-    }
+        std::shared_ptr<session> owner;
+        http::session_transport* wire = nullptr;
+        session_lease lease;
+
+        explicit operator bool() const { return owner != nullptr; }
+    };
+
+    /// Takes a session in that has no id yet.
+    session_lease adopt(std::shared_ptr<session> owner, http::session_transport* wire, std::string principal);
+    /// Gives it an id. At the cap the one that was idle for longest ends, those that never sent a second request first.
+    /// *Errors*: errc::busy when none can give way; those of the system's random numbers.
+    result<std::string> name(const session_lease& lease);
+    /// The session with this id, when it is this principal's (K-9).
+    in_use find(std::string_view id, std::string_view principal, session_lease::kind use);
+    bool knows(std::string_view id, std::string_view principal) const;
+    /// Removes a session and begins to end it; false when there is no such session of this principal.
+    bool remove(std::string_view id, std::string_view principal);
+    /// The session ended by itself.
+    void forget(std::string_view id);
+
+    /// Removes all, without ending them.
+    std::vector<std::shared_ptr<session>> take_all();
+    /// Sessions with an id.
+    std::size_t size() const;
+
+    /// Waits until no call is left, or until `within` has passed. On the table's executor.
+    static task<void> calls_ended(std::shared_ptr<session_table> self, duration within);
+
+    const comcp::executor& executor() const { return executor_; }
+
+private:
+    friend class session_lease;
+    using entries = std::list<std::shared_ptr<table_entry>>;
+
+    void release(table_entry& entry, session_lease::kind use);
+    std::shared_ptr<table_entry> find_entry(std::string_view id, std::string_view principal) const;
+    /// Takes an entry out; what is returned is destroyed outside of the lock.
+    std::shared_ptr<session> take_out(table_entry& entry);
+    entries& idle_list(const table_entry& entry) { return entry.used ? used_ : fresh_; }
+
+    void watch();
+    void unwatch();
+    void sweep();
+    void drop() override;
+
+    comcp::executor executor_;
+    std::shared_ptr<parking_lot> lot_;
+    std::shared_ptr<detail::home> home_;
+    std::size_t most_;
+    duration idle_;
+    timer timer_;
+    wait_list quiet_;
+    bool context_gone_ = false;
 
     mutable std::mutex mutex_;
-    std::shared_ptr<const tool_set> current_ = std::make_shared<const tool_set>();
-    std::atomic<std::uint64_t> version_{1};
-    on_change listener_;
+    std::unordered_map<std::string_view, std::shared_ptr<table_entry>> by_id_; // views of the entries' own ids
+    entries active_;
+    entries fresh_; // idle, the longest in front: those that never sent a second request, and
+    entries used_;  // those that did
+    std::size_t calls_ = 0;
+    bool watched_ = false;
+    bool draining_ = false;
 };
+
+inline void session_lease::release()
+{
+    if (!entry_) return;
+    table_->release(*entry_, kind_);
+    entry_.reset();
+    table_.reset();
+}
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+#include <cstddef>
 #include <memory>
-#include <mutex>
-#include <string>
+#include <optional>
 #include <utility>
-#include <vector>
 
 namespace comcp::inline COMCP_ABI
 {
-
-/// Options of a server; all may be set until the first session starts.
-struct server_options
-{
-    comcp::limits limits;
-    /// For the model: how to use this server (2025-11-25, lifecycle). Empty: none.
-    std::string instructions;
-    /// Keeps the text of every call's arguments for `context::arguments_source`, counted in the limits.
-    bool keep_source = false;
-};
 
 namespace detail
 {
 
-/// One live session as the server reaches it from any thread.
-struct live_session
-{
-    std::shared_ptr<detail::home> home;
-    std::weak_ptr<session> owner;
-};
-
-/// Thread rule: any thread, but for the options before the first session.
-class server_core : public std::enable_shared_from_this<server_core>
-{
-public:
-    server_core(identity described, server_options chosen) : who(std::move(described)), options(std::move(chosen)) {}
-
-    const identity who;
-    server_options options;
-    tool_registry tools;
-    comcp::executor handler_executor; ///< empty: the session's own
-    std::shared_ptr<void> policy;     ///< keeps the observer alive
-    observer_ref observer;
-
-    server_capabilities capabilities() const;
-
-    /// Tells every session that the tools have changed.
-    void listen_to_changes();
-
-    void add(const std::shared_ptr<session>& started);
-
-    /// Ends every session at once.
-    void abandon_all();
-    /// Ends every session in order.
-    void close_all();
-
-private:
-    template <class Work>
-    void post_to_all(Work work)
-    {
-        const std::lock_guard lock(mutex_);
-        for (const live_session& each : sessions_)
-            each.home->post([weak = each.owner, work] {
-                if (auto owner = weak.lock()) work(*owner);
-            });
-    }
-
-    std::mutex mutex_;
-    std::vector<live_session> sessions_;
-    std::size_t sweep_at_ = 16;
-};
-
-/// Serves one client; see basic_server::serve.
-task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
+class http_core;
 
 } // namespace detail
 
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/server/tool.hpp
-//
-// From a C++ callable to a tool: its arguments are bound and checked, its return value becomes the result, and both
-// schemas are made from their types. Which executor a handler runs on is decided here, once per call.
-
-// ---- comcp/json/bind.hpp
-//
-// From a JSON value to a described struct, strictly, and with every mistake named at once: a model that called a tool
-// with bad arguments can then repair all of them. It accepts what the schema (schema.hpp) says. Not for lenient wire
-// fields: those are read with the accessors of value.hpp.
-
-// ---- comcp/json/defaults.hpp
-//
-// Which members of a struct must be given, and what the others are when they are not. The schema says it to a peer and
-// the binder does it, so both ask here.
-
-#include <array>
-#include <cstddef>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI::detail
-{
-
-struct member_default
-{
-    bool optional; ///< a `std::optional`
-    bool required;
-    std::string text; ///< the default as JSON; empty when there is none
-};
-
-struct member_traits
-{
-    bool optional;
-    write_function write;
-    void (*write_blank)(std::string& out); ///< writes a value-initialised value of the member's type
-};
-
-template <class Member>
-void write_blank(std::string& out)
-{
-    write_erased<Member>(out, std::addressof(static_cast<const Member&>(Member{})));
-}
-
-template <class... Member>
-struct traits_table
-{
-    static constexpr std::array<member_traits, sizeof...(Member)> traits{
-        member_traits{is_optional<Member>, &write_erased<Member>, &write_blank<Member>}...};
-};
-
-inline std::vector<member_default> find_defaults(const void* object, std::span<const member_info> members,
-                                                 const member_traits* traits)
-{
-    std::vector<member_default> found;
-    for (std::size_t index = 0; index < members.size(); ++index) {
-        std::string text;
-        std::string blank;
-        traits[index].write(text, members[index].address(const_cast<void*>(object)));
-        traits[index].write_blank(blank);
-        if (text == blank) text.clear();
-        const bool optional = traits[index].optional;
-        found.push_back({optional, text.empty() && !optional, text});
-    }
-    return found;
-}
-
-/// The rule: a member may be left out when it is a `std::optional`, or when a default-constructed struct has it with a
-/// value other than a value-initialised one (`int times = 3;`), which then is the default. Every other member is
-/// required, so `int times = 0;` is: nothing tells it from `int times;`. Found once for each struct.
-template <argument_struct T>
-std::span<const member_default> defaults_of()
-{
-    static const std::vector<member_default> found = [] {
-        const T object{};
-        return find_defaults(std::addressof(object), layout<T>::members,
-                             layout<T>::template apply<traits_table>::traits.data());
-    }();
-    return found;
-}
-
-} // namespace comcp::inline COMCP_ABI::detail
-
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
-
-#include <array>
-#include <cmath>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <ranges>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// One mistake: where, as a JSON pointer (RFC 6901; a key of more than 64 code points is cut), and what.
-struct bind_error
-{
-    std::string pointer;
-    std::string text;
-};
-
-/// The mistakes of one binding. The first 32 are kept, further ones are counted.
-class bind_errors
+/// Serves a server's tools to any number of HTTP clients; handshake era (2025-03-26 to 2025-11-25, Streamable HTTP).
+///
+/// Thread rule: any thread. Destroying it ends its sessions at once, without waiting; requests that wait are answered
+/// with 503. It, its server and the `io_context` may die in any order.
+class http_service final : public http::service
 {
 public:
-    static constexpr std::size_t most = 32;
+    /// `ex` is an executor of the `io_context` that everything runs on. *Errors*: errc::invalid_argument for an allowed
+    /// host or origin that is none.
+    template <class Policy>
+    http_service(executor ex, basic_server<Policy>& served, http_service_options options = {})
+        : http_service(std::move(ex), served.core(), std::move(options))
+    {}
+    http_service(executor ex, const std::shared_ptr<detail::server_core>& served, http_service_options options);
+    ~http_service() override;
 
-    void add(std::string pointer, std::string text)
+    task<std::optional<http::response>> refuse(http::request& head) override;
+    task<http::response> handle(http::request whole) override;
+    std::size_t most_body() const override;
+    std::shared_ptr<http::budget> memory() const override;
+
+    /// Takes no more requests (503 with Retry-After), lets calls that run end within `patience`, then ends all sessions
+    /// and their streams, and waits for that. May be called again with less patience.
+    /// *Cancellation*: stops waiting; sessions end all the same.
+    task<void> drain(duration patience);
+    /// The same without patience: handlers are cancelled.
+    task<void> close() { return drain(duration::zero()); }
+
+    /// Sessions with an id, and open streams.
+    std::size_t sessions() const;
+    std::size_t streams() const;
+
+    const http_service_options& options() const;
+
+private:
+    std::shared_ptr<detail::http_core> core_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/run_http.hpp
+//
+// A server over Streamable HTTP with sockets of its own: in one object on the host's io_context, or as a whole program
+// in one call. Whoever has an HTTP server already mounts an http_service there instead.
+
+// ---- comcp/http/listen_address.hpp
+//
+// Where an HTTP server listens, as a person writes it: "127.0.0.1:8080/mcp". Not a URL of a client, and no name is
+// looked up.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+struct listen_address
+{
+    std::string host = "localhost"; ///< an IP address, IPv6 without brackets, or "localhost": both families
+    std::uint16_t port = 0;         ///< 0: a free one
+    std::string path = "/mcp";
+
+    /// Whether only this machine reaches it.
+    bool loopback() const noexcept { return is_loopback(host); }
+    /// For clients on this machine.
+    std::string url() const
     {
-        if (++count_ <= most) entries_.push_back({std::move(pointer), std::move(text)});
+        const bool any = host == "0.0.0.0" || host == "::";
+        const authority named{any ? "localhost" : host, port};
+        return "http://" + named.text() + path;
     }
 
-    bool empty() const noexcept { return count_ == 0; }
-    /// A further one would only be counted.
-    bool full() const noexcept { return count_ >= most; }
-    /// How many there were, also those that are not kept.
-    std::size_t count() const noexcept { return count_; }
-    const std::vector<bind_error>& entries() const noexcept { return entries_; }
+    friend bool operator==(const listen_address&, const listen_address&) = default;
 
-    /// For the model: one line each, like `/times: expected integer, got string`.
-    std::string text() const
+    /// Reads `[http://][host]:port[/path]`: "localhost:0", "127.0.0.1:8080/mcp", "[::1]:8080". Without a host it is
+    /// localhost, and not every address of the machine. *Errors*: errc::invalid_argument with the reason.
+    static result<listen_address> parse(std::string_view text)
     {
-        std::string out;
-        for (const bind_error& each : entries_) {
-            if (!out.empty()) out += '\n';
-            out += each.pointer;
-            if (!each.pointer.empty()) out += ": ";
-            out += each.text;
+        constexpr std::string_view scheme = "http://";
+        if (text.starts_with("https://")) return wrong(text, "this server speaks no TLS: write http:// or nothing");
+        std::string_view rest = text.starts_with(scheme) ? text.substr(scheme.size()) : text;
+        listen_address out;
+        if (const std::size_t slash = rest.find('/'); slash != rest.npos) {
+            out.path = rest.substr(slash);
+            rest = rest.substr(0, slash);
+            if (!valid_target(out.path) || out.path.find('?') != out.path.npos) {
+                return wrong(text, "the path has characters that must be encoded, or a query");
+            }
         }
-        if (count_ > most) out += "\nand " + std::to_string(count_ - most) + " more";
+        const std::size_t colon = rest.rfind(':');
+        if (colon == rest.npos || rest.ends_with(']'))
+            return wrong(text, "a port is missing: ':' and a number, 0 for any");
+        const std::string_view digits = rest.substr(colon + 1);
+        if (digits.empty() || digits.size() > 5 || digits.find_first_not_of("0123456789") != digits.npos) {
+            return wrong(text, "a port is a number from 0 to 65535");
+        }
+        unsigned port = 0;
+        for (const char digit : digits) port = port * 10 + static_cast<unsigned>(digit - '0');
+        if (port > 65535) return wrong(text, "a port is a number from 0 to 65535");
+        out.port = static_cast<std::uint16_t>(port);
+        if (colon == 0) return out;
+
+        result<authority> host = parse_authority(rest.substr(0, colon));
+        if (!host) return wrong(text, host.error().text);
+        if (host->port) return wrong(text, "an IPv6 address stands in brackets");
+        const bool address = parse_ipv4(host->host) || parse_ipv6(host->host);
+        if (!address && host->host != "localhost") return wrong(text, "the host is an IP address or \"localhost\"");
+        out.host = std::move(host->host);
         return out;
     }
 
 private:
-    std::vector<bind_error> entries_;
-    std::size_t count_ = 0;
-};
-
-namespace detail
-{
-
-/// Where the binder is. The scopes of a nested value are a list on the stack, so that a pointer costs nothing until
-/// there is a mistake to report.
-struct bind_scope
-{
-    bind_errors& errors;
-    const bind_scope* outer = nullptr;
-    std::string_view key = {};
-    std::size_t index = 0;
-    bool in_array = false;
-    const field* note = nullptr;  ///< on the value itself
-    const notes* extra = nullptr; ///< on the members of the value
-
-    bind_scope member(std::string_view name, const field* its_note = nullptr) const noexcept
+    static fault wrong(std::string_view text, std::string_view why)
     {
-        return {errors, this, name, 0, false, its_note, nullptr};
+        return fail(errc::invalid_argument,
+                    "\"" + std::string(text) + "\" is no address to listen at: " + std::string(why));
     }
-    bind_scope item(std::size_t at) const noexcept { return {errors, this, {}, at, true, nullptr, nullptr}; }
 };
 
-inline void append_pointer(std::string& out, const bind_scope& scope)
-{
-    if (!scope.outer) return;
-    append_pointer(out, *scope.outer);
-    out += '/';
-    if (scope.in_array) {
-        out += std::to_string(scope.index);
-        return;
-    }
-    const std::string_view shown = first_code_points(scope.key, 64);
-    for (const char letter : shown) {
-        if (letter == '~') out += "~0";
-        else if (letter == '/') out += "~1";
-        else out += letter;
-    }
-    if (shown.size() < scope.key.size()) out += "...";
-}
+} // namespace comcp::inline COMCP_ABI::http
 
-inline void report(const bind_scope& scope, std::string text)
-{
-    std::string pointer;
-    if (!scope.errors.full()) append_pointer(pointer, scope);
-    scope.errors.add(std::move(pointer), std::move(text));
-}
-
-inline const char* type_name(const json::value& value) noexcept
-{
-    switch (value.kind()) {
-    case json::kind::null: return "null";
-    case json::kind::bool_: return "boolean";
-    case json::kind::int64:
-    case json::kind::uint64: return "integer";
-    case json::kind::double_: return "number";
-    case json::kind::string: return "string";
-    case json::kind::array: return "array";
-    case json::kind::object: break;
-    }
-    return "object";
-}
-
-inline void report_type(const bind_scope& scope, const char* expected, const json::value& value)
-{
-    report(scope, std::string("expected ") + expected + ", got " + type_name(value));
-}
-
-inline double as_double(const json::value& number) noexcept
-{
-    if (number.is_int64()) return static_cast<double>(number.get_int64());
-    if (number.is_uint64()) return static_cast<double>(number.get_uint64());
-    return number.get_double();
-}
-
-/// Whether one number is less than another; integers are compared exactly.
-inline bool less_number(const json::value& left, const json::value& right) noexcept
-{
-    if (left.is_double() || right.is_double()) return as_double(left) < as_double(right);
-    if (left.is_int64() && right.is_int64()) return left.get_int64() < right.get_int64();
-    if (left.is_int64())
-        return left.get_int64() < 0 || static_cast<std::uint64_t>(left.get_int64()) < right.get_uint64();
-    if (right.is_int64())
-        return right.get_int64() > 0 && left.get_uint64() < static_cast<std::uint64_t>(right.get_int64());
-    return left.get_uint64() < right.get_uint64();
-}
-
-inline void check_bounds(const bind_scope& scope, const json::value& number)
-{
-    if (!scope.note) return;
-    const json::value& minimum = scope.note->minimum();
-    const json::value& maximum = scope.note->maximum();
-    std::string text;
-    if (!minimum.is_null() && less_number(number, minimum)) {
-        text = "must be at least ";
-        write_value(text, minimum);
-    } else if (!maximum.is_null() && less_number(maximum, number)) {
-        text = "must be at most ";
-        write_value(text, maximum);
-    }
-    if (!text.empty()) report(scope, std::move(text));
-}
-
-/// Reads a whole number of any JSON spelling (`3`, `3.0`, `3e0`) between two bounds, as the bits of a 64-bit integer.
-inline bool read_integer(const json::value& value, std::int64_t lowest, std::uint64_t highest, std::uint64_t& bits,
-                         const bind_scope& scope)
-{
-    bool negative = false;
-    bool fits = true;
-    if (value.is_int64()) {
-        negative = value.get_int64() < 0;
-        bits = static_cast<std::uint64_t>(value.get_int64());
-    } else if (value.is_uint64()) {
-        bits = value.get_uint64();
-    } else if (value.is_double() && value.get_double() == std::trunc(value.get_double())) {
-        const double number = value.get_double();
-        negative = number < 0;
-        fits = number >= -0x1p63 && number < 0x1p64;
-        if (fits)
-            bits = negative ? static_cast<std::uint64_t>(static_cast<std::int64_t>(number))
-                            : static_cast<std::uint64_t>(number);
-    } else {
-        report_type(scope, "integer", value);
-        return false;
-    }
-    fits = fits && (negative ? static_cast<std::int64_t>(bits) >= lowest : bits <= highest);
-    if (!fits) {
-        report(scope, "out of range: must be from " + std::to_string(lowest) + " to " + std::to_string(highest));
-        return false;
-    }
-    check_bounds(scope, value);
-    return true;
-}
-
-inline bool read_number(const json::value& value, double greatest, double& out, const bind_scope& scope)
-{
-    if (!value.is_number()) {
-        report_type(scope, "number", value);
-        return false;
-    }
-    out = as_double(value);
-    if (!(std::abs(out) <= greatest)) { // a number like 1E400 parses as infinity
-        report(scope, "out of range");
-        return false;
-    }
-    check_bounds(scope, value);
-    return true;
-}
-
-inline bool read_string(const json::value& value, std::string_view& out, const bind_scope& scope)
-{
-    const json::string* text = value.if_string();
-    if (!text) {
-        report_type(scope, "string", value);
-        return false;
-    }
-    out = std::string_view(text->data(), text->size());
-    if (!scope.note) return true;
-    const auto least = scope.note->min_length();
-    const auto greatest = scope.note->max_length();
-    if (!least && !greatest) return true;
-    const std::size_t length = count_code_points(out);
-    if (least && length < *least) report(scope, "must have at least " + std::to_string(*least) + " characters");
-    if (greatest && length > *greatest) report(scope, "must have at most " + std::to_string(*greatest) + " characters");
-    return true;
-}
-
-inline bool read_enumerator(const json::value& value, std::span<const enumerator_info> all, std::uint64_t& out,
-                            const bind_scope& scope)
-{
-    std::string_view name;
-    if (!read_string(value, name, scope)) return false;
-    for (const enumerator_info& each : all) {
-        if (each.name != name) continue;
-        out = each.value;
-        return true;
-    }
-    std::string text = "expected one of";
-    const char* before = " ";
-    for (const enumerator_info& each : all) {
-        text += before;
-        text += each.name;
-        before = ", ";
-    }
-    report(scope, std::move(text));
-    return false;
-}
-
-using bind_function = void (*)(const json::value& value, void* out, const bind_scope& scope);
-
-template <class T>
-void bind_erased(const json::value& value, void* out, const bind_scope& scope);
-
-template <class... Member>
-struct bind_table
-{
-    static constexpr std::array<bind_function, sizeof...(Member)> functions{&bind_erased<Member>...};
-};
-
-/// All that the binding of a struct needs.
-struct bind_parts
-{
-    std::span<const member_info> members;
-    const bind_function* functions;
-    std::span<const member_default> defaults;
-    const notes& beside;
-};
-
-inline void report_unknown(const json::object& object, std::span<const member_info> members, const bind_scope& scope)
-{
-    for (const json::key_value_pair& item : object) {
-        const std::string_view key(item.key().data(), item.key().size());
-        bool known = false;
-        for (const member_info& member : members) known = known || member.name == key;
-        if (!known) report(scope.member(key), "unknown member");
-    }
-}
-
-inline void bind_members(const json::value& value, void* out, const bind_parts& parts, const bind_scope& scope)
-{
-    const json::object* object = value.if_object();
-    if (!object) return report_type(scope, "object", value);
-    std::size_t given = 0;
-    for (std::size_t index = 0; index < parts.members.size(); ++index) {
-        const member_info& member = parts.members[index];
-        const bool required = parts.defaults[index].required;
-        const json::value* item = object->if_contains(json::string_view(member.name.data(), member.name.size()));
-        given += item != nullptr;
-        if (!item) {
-            if (required) report(scope.member(member.name), "required member is missing");
-        } else if (required || !item->is_null()) { // null says the same as nothing where nothing may be said
-            const field* note = scope.extra ? scope.extra->find(member.name) : nullptr;
-            if (!note) note = parts.beside.find(member.name);
-            parts.functions[index](*item, member.address(out), scope.member(member.name, note));
-        }
-    }
-    if (given != object->size()) report_unknown(*object, parts.members, scope);
-}
-
-template <class T>
-void bind_erased(const json::value& value, void* place, const bind_scope& scope)
-{
-    T& out = *static_cast<T*>(place);
-    if constexpr (std::same_as<T, bool>) {
-        if (value.is_bool()) out = value.get_bool();
-        else report_type(scope, "boolean", value);
-    } else if constexpr (std::integral<T>) {
-        static_assert(!is_character<T>, "a character has no JSON form of its own: use a string");
-        std::uint64_t bits = 0;
-        if (read_integer(value, std::is_signed_v<T> ? static_cast<std::int64_t>(std::numeric_limits<T>::min()) : 0,
-                         static_cast<std::uint64_t>(std::numeric_limits<T>::max()), bits, scope))
-            out = static_cast<T>(bits);
-    } else if constexpr (std::floating_point<T>) {
-        constexpr double greatest = sizeof(T) < sizeof(double) ? static_cast<double>(std::numeric_limits<T>::max())
-                                                               : std::numeric_limits<double>::max();
-        double number = 0;
-        if (read_number(value, greatest, number, scope)) out = static_cast<T>(number);
-    } else if constexpr (described_enum<T>) {
-        std::uint64_t number = 0;
-        if (read_enumerator(value, enumerators<T>::all, number, scope)) out = static_cast<T>(number);
-    } else if constexpr (std::same_as<T, json::value>) {
-        out = value;
-    } else if constexpr (std::same_as<T, raw_json>) {
-        std::string text;
-        write_value(text, value);
-        out = raw_json(std::move(text));
-    } else if constexpr (std::same_as<T, json::object>) {
-        if (const json::object* object = value.if_object()) out = *object;
-        else report_type(scope, "object", value);
-    } else if constexpr (std::same_as<T, json::array>) {
-        if (const json::array* array = value.if_array()) out = *array;
-        else report_type(scope, "array", value);
-    } else if constexpr (std::same_as<T, std::string> || std::same_as<T, std::string_view> ||
-                         std::same_as<T, json::string>) {
-        std::string_view text;
-        if (read_string(value, text, scope)) out = T(text.data(), text.size());
-    } else if constexpr (is_optional<T>) {
-        if (value.is_null()) out.reset();
-        else bind_erased<typename T::value_type>(value, std::addressof(out.emplace()), scope);
-    } else if constexpr (described_struct<T>) {
-        bind_members(value, place,
-                     bind_parts{layout<T>::members, layout<T>::template apply<bind_table>::functions.data(),
-                                defaults_of<T>(), notes_beside<T>()},
-                     scope);
-    } else if constexpr (string_map<T>) {
-        const json::object* object = value.if_object();
-        if (!object) return report_type(scope, "object", value);
-        out.clear();
-        for (const json::key_value_pair& item : *object) {
-            const std::string_view key(item.key().data(), item.key().size());
-            typename T::mapped_type element{};
-            bind_erased<typename T::mapped_type>(item.value(), std::addressof(element), scope.member(key));
-            out.emplace(key, std::move(element));
-        }
-    } else if constexpr (requires(typename T::value_type element) { out.push_back(std::move(element)); }) {
-        const json::array* array = value.if_array();
-        if (!array) return report_type(scope, "array", value);
-        out.clear();
-        for (std::size_t index = 0; index < array->size(); ++index) {
-            typename T::value_type element{};
-            bind_erased<typename T::value_type>((*array)[index], std::addressof(element), scope.item(index));
-            out.push_back(std::move(element));
-        }
-    } else {
-        static_assert(always_false<T>, "cannot be bound: is BOOST_DESCRIBE_STRUCT or BOOST_DESCRIBE_ENUM missing?");
-    }
-}
-
-} // namespace detail
-
-/// Fills `out`, which the caller has default-constructed, from a value; false when `errors` has grown. Then `out` holds
-/// the members that were right. Members that are missing, or null, keep their defaults where the schema allows it.
-/// `extra` are notes on the members of the outermost struct, which come before those beside it. Members of type
-/// `std::string_view` point into the value; all others own their memory.
-template <class T>
-bool bind(const json::value& value, T& out, bind_errors& errors, const notes* extra = nullptr)
-{
-    const std::size_t before = errors.count();
-    detail::bind_scope scope{errors};
-    scope.extra = extra;
-    detail::bind_erased<T>(value, std::addressof(out), scope);
-    return errors.count() == before;
-}
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/json/schema.hpp
+// ---- comcp/http/listener.hpp
 //
-// JSON Schema (2020-12) of a described struct, for a tool's `inputSchema` and `outputSchema`. It says what the binder
-// (bind.hpp) accepts and what `write_json` writes. Not a validator of schemas, and no `$ref`: nested structs stand
-// where they are used.
+// Accepts TCP connections and serves HTTP/1.1 on them: the sockets of an `http::service`. It runs on the user's own
+// io_context and starts no thread. Not for deciding anything about requests, and not for TLS: `serve` takes streams
+// that somebody else has accepted.
 
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
-
-#include <array>
-#include <concepts>
-#include <cstddef>
-#include <limits>
-#include <memory>
-#include <ranges>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// What a schema is for. Arguments are checked by it: unknown members are refused and members with defaults may be
-/// left out. A result is promised by it: all members but empty optionals are there, and more may come in the future.
-enum class schema_use {
-    arguments,
-    result,
-};
-
-namespace detail
-{
-
-/// The structs around the one whose schema is made: a struct inside of itself is cut short.
-struct schema_scope
-{
-    schema_use use;
-    const void* identity = nullptr;
-    const schema_scope* outer = nullptr;
-};
-
-using schema_function = json::object (*)(const schema_scope& scope);
-
-template <class T>
-json::object schema_erased(const schema_scope& scope);
-
-template <class... Member>
-struct schema_table
-{
-    static constexpr std::array<schema_function, sizeof...(Member)> functions{&schema_erased<Member>...};
-};
-
-/// All that the schema of a struct is made of.
-struct schema_parts
-{
-    std::span<const member_info> members;
-    const schema_function* functions;
-    std::span<const member_default> defaults;
-    const notes& beside;
-};
-
-inline json::string_view json_view(std::string_view text) noexcept { return {text.data(), text.size()}; }
-
-inline json::object simple_schema(std::string_view type)
-{
-    json::object schema;
-    schema["type"] = json_view(type);
-    return schema;
-}
-
-inline json::object integer_schema(bool is_signed, int bits)
-{
-    json::object schema = simple_schema("integer");
-    // Bounds of wider types would be noise to a model; the binder checks them all the same.
-    if (bits <= 16) {
-        schema["minimum"] = is_signed ? -(1 << (bits - 1)) : 0;
-        schema["maximum"] = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
-    } else if (!is_signed) {
-        schema["minimum"] = 0;
-    }
-    return schema;
-}
-
-inline json::object enum_schema(std::span<const enumerator_info> all)
-{
-    json::object schema = simple_schema("string");
-    json::array names;
-    for (const enumerator_info& each : all) names.emplace_back(json_view(each.name));
-    schema["enum"] = std::move(names);
-    return schema;
-}
-
-inline void apply_note(json::object& schema, const field& note)
-{
-    if (!note.title().empty()) schema["title"] = json_view(note.title());
-    if (!note.description().empty()) schema["description"] = json_view(note.description());
-    if (!note.minimum().is_null()) schema["minimum"] = note.minimum();
-    if (!note.maximum().is_null()) schema["maximum"] = note.maximum();
-    if (note.min_length()) schema["minLength"] = *note.min_length();
-    if (note.max_length()) schema["maxLength"] = *note.max_length();
-}
-
-inline json::object struct_schema(const schema_parts& parts, const schema_scope& scope, const notes& extra)
-{
-    json::object schema = simple_schema("object");
-    for (const schema_scope* around = scope.outer; around; around = around->outer) {
-        if (around->identity == scope.identity) return schema;
-    }
-    const bool arguments = scope.use == schema_use::arguments;
-    json::object properties;
-    json::array required;
-    for (std::size_t index = 0; index < parts.members.size(); ++index) {
-        const std::string_view name = parts.members[index].name;
-        const member_default& otherwise = parts.defaults[index];
-        json::object property = parts.functions[index](scope);
-        const field* note = extra.find(name);
-        if (!note) note = parts.beside.find(name);
-        if (note) apply_note(property, *note);
-        if (arguments && !otherwise.text.empty()) {
-            if (auto value = parse_json(otherwise.text, limits().depth)) property["default"] = std::move(*value);
-        }
-        if (arguments ? otherwise.required : !otherwise.optional) required.emplace_back(json_view(name));
-        properties[json_view(name)] = std::move(property);
-    }
-    if (arguments) schema["additionalProperties"] = false;
-    schema["properties"] = std::move(properties);
-    if (!required.empty()) schema["required"] = std::move(required);
-    return schema;
-}
-
-template <argument_struct T>
-json::object struct_schema(const schema_scope& outer, const notes& extra)
-{
-    const schema_scope scope{outer.use, std::addressof(layout<T>::members), &outer};
-    return struct_schema(schema_parts{layout<T>::members, layout<T>::template apply<schema_table>::functions.data(),
-                                      defaults_of<T>(), notes_beside<T>()},
-                         scope, extra);
-}
-
-template <class T>
-json::object schema_erased(const schema_scope& scope)
-{
-    if constexpr (std::same_as<T, bool>) {
-        return simple_schema("boolean");
-    } else if constexpr (std::integral<T>) {
-        static_assert(!is_character<T>, "a character has no JSON form of its own: use a string");
-        return integer_schema(std::is_signed_v<T>, std::numeric_limits<std::make_unsigned_t<T>>::digits);
-    } else if constexpr (std::floating_point<T>) {
-        return simple_schema("number");
-    } else if constexpr (described_enum<T>) {
-        return enum_schema(enumerators<T>::all);
-    } else if constexpr (std::same_as<T, json::value> || std::same_as<T, raw_json>) {
-        return {}; // anything
-    } else if constexpr (std::same_as<T, json::object>) {
-        return simple_schema("object");
-    } else if constexpr (std::same_as<T, json::array>) {
-        return simple_schema("array");
-    } else if constexpr (std::same_as<T, json::string> || std::convertible_to<const T&, std::string_view>) {
-        return simple_schema("string");
-    } else if constexpr (is_optional<T>) {
-        return schema_erased<typename T::value_type>(scope);
-    } else if constexpr (described_struct<T>) {
-        return struct_schema<T>(scope, notes());
-    } else if constexpr (string_map<T>) {
-        json::object schema = simple_schema("object");
-        schema["additionalProperties"] = schema_erased<typename T::mapped_type>(scope);
-        return schema;
-    } else if constexpr (std::ranges::input_range<T>) {
-        json::object schema = simple_schema("array");
-        schema["items"] = schema_erased<std::ranges::range_value_t<T>>(scope);
-        return schema;
-    } else {
-        static_assert(always_false<T>, "no schema is known: is BOOST_DESCRIBE_STRUCT or BOOST_DESCRIBE_ENUM missing?");
-    }
-}
-
-} // namespace detail
-
-/// The schema of a struct, with the notes beside it and those given, which come first. Members stand in the order of
-/// declaration; which of them are required: see `detail::defaults_of`. Bounds come from notes and from types of 8 and
-/// 16 bits; an unsigned type has the minimum 0.
-template <argument_struct T>
-json::object schema_of(const notes& extra = {}, schema_use use = schema_use::arguments)
-{
-    return detail::struct_schema<T>(detail::schema_scope{use}, extra);
-}
-
-} // namespace comcp::inline COMCP_ABI
-
-#include <concepts>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
-namespace comcp::inline COMCP_ABI
+namespace comcp::inline COMCP_ABI::http
 {
-
-/// A plain function that may take long: it runs on the host's executor (`server.handlers_on`), never on the session's.
-template <class F>
-struct blocking_function
-{
-    F function;
-};
-
-/// Marks a plain function as blocking: `server.tool("crunch", "...", comcp::blocking([](args a) { ... }))`.
-template <class F>
-blocking_function<std::decay_t<F>> blocking(F&& function)
-{
-    return {std::forward<F>(function)};
-}
 
 namespace detail
 {
-
-template <class T>
-struct is_task : std::false_type
-{};
-template <class T>
-struct is_task<task<T>> : std::true_type
-{
-    using value_type = T;
-};
-
-// ---- what a handler returns ----------------------------------------------------------------------------------------
-
-template <class R>
-concept text_like = std::convertible_to<const R&, std::string_view>;
-
-/// A value that becomes `structuredContent` and a text copy of it (F-8).
-inline void write_structured(const reply& to, std::string_view text, std::string& out)
-{
-    write_string(out += R"({"content":[{"type":"text","text":)", text);
-    out += "}]";
-    if (to.at() >= revision::r2025_06_18) (out += R"(,"structuredContent":)") += text;
-    out += '}';
+class listener_core;
 }
 
-template <class R>
-void write_return(const reply& to, const R& value, std::string& out)
+struct listener_options
 {
-    if constexpr (text_like<R>) {
-        to.codec().write_text_result(out, value, false, to.at());
-    } else if constexpr (std::same_as<R, tool_result>) {
-        to.codec().write_tool_result(out, value, to.at());
-    } else if constexpr (std::same_as<R, content>) {
-        tool_result made;
-        made.content.push_back(value);
-        to.codec().write_tool_result(out, made, to.at());
-    } else if constexpr (std::same_as<R, std::vector<content>>) {
-        tool_result made;
-        made.content = value;
-        to.codec().write_tool_result(out, made, to.at());
-    } else if constexpr (std::same_as<R, json::object> || described_struct<R>) {
-        std::string text;
-        write_json(text, value);
-        write_structured(to, text, out);
-    } else if constexpr (std::same_as<R, json::value> || std::same_as<R, raw_json>) {
-        // Of any type: what is not an object is wrapped for these revisions.
-        std::string text;
-        write_json(text, value);
-        if (text.starts_with('{')) return write_structured(to, text, out);
-        tool_result made;
-        if constexpr (std::same_as<R, json::value>) made.structured = value;
-        else made.content.push_back(content::text(text));
-        to.codec().write_tool_result(out, made, to.at());
-    } else {
-        static_assert(std::is_arithmetic_v<R>,
-                      "a tool returns text, content, a tool_result, JSON, a number, or a struct described with "
-                      "BOOST_DESCRIBE_STRUCT");
-        std::string text;
-        write_json(text, value);
-        to.codec().write_text_result(out, text, false, to.at());
-    }
-}
-
-// ---- what a handler takes ------------------------------------------------------------------------------------------
-
-template <class F>
-struct signature : signature<decltype(&F::operator())>
-{};
-template <class R, class... A>
-struct signature<R (*)(A...)>
-{
-    using result = R;
-    using parameters = std::tuple<std::decay_t<A>...>;
-    static constexpr std::size_t count = sizeof...(A);
-};
-template <class C, class R, class... A>
-struct signature<R (C::*)(A...) const> : signature<R (*)(A...)>
-{};
-template <class C, class R, class... A>
-struct signature<R (C::*)(A...)> : signature<R (*)(A...)>
-{};
-template <class F>
-struct signature<blocking_function<F>> : signature<F>
-{};
-
-struct no_arguments
-{};
-
-template <class F>
-struct handler_traits
-{
-    using signature_type = signature<F>;
-    using parameters = typename signature_type::parameters;
-    static constexpr std::size_t count = signature_type::count;
-    static_assert(count <= 2, "a handler takes (Args), (Args, comcp::context&), (comcp::context&) or nothing");
-
-    template <std::size_t I>
-    static constexpr bool is_context()
-    {
-        if constexpr (I < count) return std::same_as<std::tuple_element_t<I, parameters>, context>;
-        else return false;
-    }
-    static constexpr bool takes_arguments = count != 0 && !is_context<0>();
-    static constexpr bool takes_context = is_context<0>() || is_context<1>();
-    static_assert(count != 2 || is_context<1>(), "the second parameter of a handler is comcp::context&");
-
-    static auto arguments_type()
-    {
-        if constexpr (takes_arguments) return std::type_identity<std::tuple_element_t<0, parameters>>();
-        else return std::type_identity<no_arguments>();
-    }
-    using arguments = typename decltype(arguments_type())::type;
-    using returned = typename signature_type::result;
-    static constexpr bool is_coroutine = is_task<returned>::value;
-
-    template <class Function>
-    static decltype(auto) invoke(Function& function, arguments& given, context* ctx)
-    {
-        if constexpr (takes_arguments && takes_context) return function(std::move(given), *ctx);
-        else if constexpr (takes_arguments) return function(std::move(given));
-        else if constexpr (takes_context) return function(*ctx);
-        else return function();
-    }
+    /// Connections that the system holds until they are accepted.
+    int backlog = asio::socket_base::max_listen_connections;
+    /// One thread runs the context: connections do without strands. The listener is then used on that thread only.
+    bool single_threaded = false;
 };
 
-/// The arguments of a raw tool are only checked to be an object: its schema is written by hand.
-template <class Args>
-inline constexpr bool is_raw = std::same_as<Args, json::object>;
-
-template <class F>
-class tool_of final : public tool_entry
+/// Serves a service on any number of addresses. The service must stay until `run()` has returned; after `close()` and
+/// after the listener's end it is not asked any more, and only what waits inside of it goes on there.
+///
+/// Thread rule: any thread, unless it is single-threaded; one thread at a time until `run()`. `ex` belongs to an
+/// `io_context`, which may end first.
+class listener
 {
-    static constexpr bool is_blocking = requires(F& f) { f.function; };
-    using traits = handler_traits<F>;
-    using arguments = typename traits::arguments;
-    using returned = typename traits::returned;
-
 public:
-    tool_of(comcp::tool described, F handler)
-        : tool_entry(std::move(described)),
-          handler_(std::make_shared<F>(std::move(handler)))
-    {
-        make_schemas();
-    }
+    listener(executor ex, http::service& service, http_service_limits limits = {}, listener_options options = {});
+    listener(const listener&) = delete;
+    listener& operator=(const listener&) = delete;
+    /// Like `close()`.
+    ~listener();
 
-    std::shared_ptr<tool_entry> copy() const override { return std::make_shared<tool_of>(*this); }
+    /// Listens at an IP address, or at "localhost": both families with the same port, only IPv4 where IPv6 is down.
+    /// Port 0 takes a free one. May be called several times, before `run()`.
+    ///
+    /// *Errors*: those of the system; errc::invalid_argument for another name.
+    result<void> bind(std::string_view host, std::uint16_t port);
+    std::vector<asio::ip::tcp::endpoint> endpoints() const;
+    /// The port of the first address; 0 before `bind`.
+    std::uint16_t port() const;
 
-    bool blocks() const override { return is_blocking; }
+    /// Accepts and serves, until the listener was closed or drained and no connection is left.
+    ///
+    /// *Errors*: none: when the system has no descriptor or memory for a connection, it tries again after 10 ms, up to
+    /// 1 s. *Cancellation*: closes the listener at once.
+    task<void> run();
 
-    void describe(std::string name, field note) override
-    {
-        if constexpr (!is_raw<arguments> && traits::takes_arguments) {
-            notes changed = notes_;
-            changed.add(std::move(name), std::move(note));
-            check_notes<arguments>(changed).value();
-            notes_ = std::move(changed);
-            info.input_schema = schema_of<arguments>(notes_);
-        } else {
-            throw_fault(fail(errc::invalid_argument, "tool \"" + info.name + "\" has no described arguments"));
-        }
-    }
+    /// Serves a connected stream like an accepted connection, while the listener runs. From then on the stream is used
+    /// on an executor of the connection's own.
+    void serve(std::unique_ptr<any_stream> stream);
 
-    void call(const std::shared_ptr<const tool_entry>& self, const tool_call& call) const override
-    {
-        arguments given{};
-        if constexpr (is_raw<arguments>) {
-            given = json::object(call.arguments.get_object(), json::storage_ptr()); // owns its memory
-        } else if constexpr (traits::takes_arguments) {
-            bind_errors errors;
-            if (!bind(call.arguments, given, errors, &notes_)) return refuse(call, errors);
-        }
-        if (call.elsewhere) return run_elsewhere(self, call, std::move(given));
-        if constexpr (is_blocking) {
-            call.owner->answer_error(&call.request.id, call.route, rpc_code::internal_error,
-                                     "this server has no executor for blocking handlers");
-        } else if constexpr (traits::is_coroutine) {
-            run_coroutine(self, call, std::move(given));
-        } else {
-            run_inline(call, given);
-        }
-    }
+    /// Accepts nothing any more, closes idle connections, and ends the others after the request that has begun. It does
+    /// not wait.
+    void stop();
+
+    /// The same, gives requests in flight `time` to end, cuts them then, and returns when no connection is left.
+    ///
+    /// *Cancellation*: closes the listener at once.
+    task<void> drain(duration time);
+
+    /// Closes everything at once. It does not wait: `run()` returns when nothing is left. With several threads the
+    /// sockets are closed by the threads of the context.
+    void close();
 
 private:
-    void make_schemas()
-    {
-        if constexpr (!is_raw<arguments>) {
-            if constexpr (traits::takes_arguments) {
-                check_notes<arguments>().value();
-                info.input_schema = schema_of<arguments>();
-            } else {
-                info.input_schema["type"] = "object";
-                info.input_schema["properties"].emplace_object();
-                info.input_schema["additionalProperties"] = false;
-            }
-        }
-        if constexpr (traits::is_coroutine) make_output_schema<typename is_task<returned>::value_type>();
-        else make_output_schema<returned>();
-    }
-
-    template <class R>
-    void make_output_schema()
-    {
-        if constexpr (argument_struct<R>) info.output_schema = schema_of<R>(notes(), schema_use::result);
-    }
-
-    /// Bad arguments are the model's mistake and are told to it, all at once (2025-11-25, tools: F-14).
-    static void refuse(const tool_call& call, const bind_errors& errors)
-    {
-        call.now().send_error_text("invalid arguments:\n" + errors.text());
-    }
-
-    // ---- the three ways to run
-
-    /// A short plain function, in the reader's turn: nothing can interleave, so nothing is kept for it.
-    void run_inline(const tool_call& call, arguments& given) const
-    {
-        if constexpr (traits::takes_context) {
-            const auto admitted = call.admit();
-            if (!admitted) return;
-            context ctx = call.make_context(admitted, false);
-            answer_with(reply(call.owner->codec(), ctx), given, &ctx, false);
-        } else {
-            answer_with(call.now(), given, nullptr, false);
-        }
-    }
-
-    void answer_with(const reply& to, arguments& given, context* ctx, bool elsewhere) const
-    {
-        try {
-            if constexpr (std::is_void_v<returned>) {
-                traits::invoke(function(), given, ctx);
-                to.send([](std::string& out) { out += R"({"content":[]})"; }, elsewhere);
-            } else {
-                const auto value = traits::invoke(function(), given, ctx);
-                to.send([&](std::string& out) { write_return(to, value, out); }, elsewhere);
-            }
-        } catch (...) {
-            to.send_exception(elsewhere);
-        }
-    }
-
-    void run_coroutine(const std::shared_ptr<const tool_entry>& self, const tool_call& call, arguments given) const
-    {
-        const auto admitted = call.admit();
-        if (!admitted) return;
-        call.owner->spawn(admitted, coroutine(self, call.owner, call.owner->codec(), std::move(given),
-                                              call.make_context(admitted, false), false));
-    }
-
-    void run_elsewhere(const std::shared_ptr<const tool_entry>& self, const tool_call& call, arguments given) const
-    {
-        const auto admitted = call.admit();
-        if (!admitted) return;
-        call.owner->spawn_on(
-            call.elsewhere, admitted,
-            coroutine(self, nullptr, call.owner->codec(), std::move(given), call.make_context(admitted, true), true));
-    }
-
-    /// Everything that the handler needs stands in this frame: the entry, the arguments, the context, and (on the
-    /// session's own executor) the session.
-    static task<void> coroutine(std::shared_ptr<const tool_entry> self, [[maybe_unused]] std::shared_ptr<session> owner,
-                                const wire::codec& codec, arguments given, context ctx, bool elsewhere)
-    {
-        const reply to(codec, ctx); // codecs live for ever
-        const auto& entry = static_cast<const tool_of&>(*self);
-        if (ctx.cancelled()) co_return; // given up while it waited for the host's executor
-        if constexpr (!traits::is_coroutine) {
-            entry.answer_with(to, given, &ctx, elsewhere);
-            co_return;
-        } else {
-            try {
-                if constexpr (std::is_void_v<typename is_task<returned>::value_type>) {
-                    co_await traits::invoke(entry.function(), given, &ctx);
-                    to.send([](std::string& out) { out += R"({"content":[]})"; }, elsewhere);
-                } else {
-                    const auto value = co_await traits::invoke(entry.function(), given, &ctx);
-                    to.send([&](std::string& out) { write_return(to, value, out); }, elsewhere);
-                }
-            } catch (...) {
-                to.send_exception(elsewhere);
-            }
-        }
-    }
-
-    auto& function() const
-    {
-        if constexpr (is_blocking) return handler_->function;
-        else return *handler_;
-    }
-
-    std::shared_ptr<F> handler_;
-    notes notes_;
+    std::shared_ptr<detail::listener_core> core_;
 };
 
-} // namespace detail
+} // namespace comcp::inline COMCP_ABI::http
 
-} // namespace comcp::inline COMCP_ABI
-
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8512,177 +9940,142 @@ private:
 namespace comcp::inline COMCP_ABI
 {
 
-/// A registered tool, to describe it further or to change it at run time. Every change is published at once and clients
-/// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does
-/// nothing.
-class tool_handle
+/// Options of the service, and what only sockets need.
+class http_server_options : public http_service_options
 {
 public:
-    tool_handle(std::weak_ptr<detail::server_core> core, std::string name)
-        : core_(std::move(core)),
-          name_(std::move(name))
-    {}
+    http_server_options() = default;
+    http_server_options(http_service_options of_service) : http_service_options(std::move(of_service)) {}
 
-    /// Describes a member of the arguments: `.field("times", comcp::field("How often").minimum(1).maximum(10))`.
-    /// *Errors*: errc::invalid_argument when the arguments have no such member.
-    tool_handle& field(std::string member, comcp::field note)
+    /// Lets everybody who reaches the machine call the tools. Without it and without `authorize`, only addresses of
+    /// this machine can be listened at.
+    http_server_options& allow_unauthorized_remote(bool on = true)
     {
-        return edit([&](detail::tool_entry& entry) { entry.describe(std::move(member), std::move(note)); });
-    }
-    tool_handle& title(std::string text)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.title = std::move(text); });
-    }
-    tool_handle& description(std::string text)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.description = std::move(text); });
-    }
-    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost
-    /// connection.
-    tool_handle& annotations(tool_annotations hints)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.annotations = std::move(hints); });
-    }
-    tool_handle& read_only()
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.annotations.read_only_hint = true; });
-    }
-    tool_handle& idempotent()
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.annotations.idempotent_hint = true; });
-    }
-    tool_handle& destructive(bool value)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.annotations.destructive_hint = value; });
-    }
-    /// The schema of `structuredContent`, for a tool whose result is not a described struct.
-    tool_handle& output_schema(json::object schema)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.output_schema = std::move(schema); });
-    }
-    tool_handle& meta(json::object value)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.meta = std::move(value); });
-    }
-
-    /// Switches the tool off or on. Off, it is neither listed nor called; calls that run go on.
-    void enable(bool on = true)
-    {
-        if (auto core = core_.lock())
-            core->tools.edit(name_, [&](detail::tool_entry& entry) { return std::exchange(entry.enabled, on) != on; });
-    }
-    void disable() { enable(false); }
-    /// Removes it; calls that run go on. False when it was gone already.
-    bool remove()
-    {
-        auto core = core_.lock();
-        return core && core->tools.remove(name_);
-    }
-
-    const std::string& name() const { return name_; }
-
-private:
-    template <class Change>
-    tool_handle& edit(Change change)
-    {
-        if (auto core = core_.lock())
-            core->tools.edit(name_, [&](detail::tool_entry& entry) {
-                change(entry);
-                return true;
-            });
+        allow_unauthorized_remote_ = on;
         return *this;
     }
 
-    std::weak_ptr<detail::server_core> core_;
-    std::string name_;
-};
-
-/// A server with the policies of `Policy`. Safe to share between threads once it serves. Destroying it ends its
-/// sessions at once; `serve` calls that wait for them return.
-template <class Policy = default_policy>
-class basic_server
-{
-    static_assert(assert_policy<Policy>());
-
-public:
-    explicit basic_server(identity who, server_options options = {}, policy_state<Policy> policies = {})
-        : core_(std::make_shared<detail::server_core>(std::move(who), std::move(options)))
-    {
-        auto held = std::make_shared<policy_state<Policy>>(std::move(policies));
-        core_->observer = observer_ref(held->observer);
-        core_->policy = std::move(held);
-        core_->listen_to_changes();
-    }
-    basic_server(std::string name, std::string version) : basic_server(identity(std::move(name), std::move(version))) {}
-    basic_server(const basic_server&) = delete;
-    basic_server& operator=(const basic_server&) = delete;
-    ~basic_server() { core_->abandon_all(); }
-
-    /// Registers a tool. `handler` takes a struct described with BOOST_DESCRIBE_STRUCT (or nothing) and optionally a
-    /// `comcp::context&`, and returns text, content, a `tool_result`, JSON, a number, or a described struct, or a
-    /// `task` of one of these. A plain function runs in place and must be short; mark a long one with
-    /// `comcp::blocking`.
-    ///
-    /// *Errors*: errc::invalid_argument when the name is empty or taken, or a note names no member.
-    template <class Handler>
-    tool_handle tool(std::string name, std::string description, Handler handler)
-    {
-        static_assert(!std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
-                      "a handler that takes json::object needs a schema: server.raw_tool(tool, handler)");
-        comcp::tool described(std::move(name));
-        described.description = std::move(description);
-        return add(std::move(described), std::move(handler));
-    }
-
-    /// Registers a tool whose schema is written by hand; the handler takes `json::object` and optionally a context. Its
-    /// arguments are only checked to be an object.
-    template <class Handler>
-    tool_handle raw_tool(comcp::tool described, Handler handler)
-    {
-        static_assert(std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
-                      "the handler of a raw tool takes json::object");
-        return add(std::move(described), std::move(handler));
-    }
-
-    /// A handle of a tool by its name; changes through it do nothing when there is no such tool.
-    tool_handle find_tool(std::string name) { return tool_handle(core_, std::move(name)); }
-    bool remove_tool(std::string_view name) { return core_->tools.remove(name); }
-
-    /// Runs every handler on an executor of the host from now on: a thread pool, or a `manual_executor` that the host
-    /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set
-    /// before the first session.
-    void handlers_on(executor ex) { core_->handler_executor = std::move(ex); }
-
-    /// Options, until the first session starts.
-    server_options& options() { return core_->options; }
-    const identity& who() const { return core_->who; }
-
-    /// Serves one client until it leaves, on the caller's executor (a strand where several threads run the context).
-    ///
-    /// *Result*: why it ended; an empty fault is an orderly end of the client's input.
-    /// *Errors*: those of opening the transport; errc::invalid_argument when a blocking tool has no executor.
-    /// *Cancellation*: ends the session at once.
-    task<fault> serve(std::unique_ptr<transport> wire) { return detail::serve(core_, std::move(wire)); }
-
-    /// Ends all sessions in order: handlers are cancelled, queued answers still go out. Any thread; does not wait:
-    /// `serve` returns when it is done.
-    void close() { core_->close_all(); }
+    // For the library.
+    bool remote_allowed() const { return allow_unauthorized_remote_ || authorizer(); }
 
 private:
-    template <class Handler>
-    tool_handle add(comcp::tool described, Handler handler)
-    {
-        std::string name = described.name;
-        core_->tools.add(std::make_shared<detail::tool_of<Handler>>(std::move(described), std::move(handler)));
-        return tool_handle(core_, std::move(name));
-    }
-
-    std::shared_ptr<detail::server_core> core_;
+    bool allow_unauthorized_remote_ = false;
 };
 
-using server = basic_server<>;
+/// Serves a server's tools over HTTP. Destroying it closes it at once.
+///
+/// Thread rule: any thread, unless the options say that it is single-threaded. It, its server and the io_context may
+/// end in any order.
+class http_server
+{
+public:
+    /// `ex` is an executor of the `io_context` that everything runs on. *Errors*: errc::invalid_argument for an allowed
+    /// host or origin that is none.
+    template <class Policy>
+    http_server(executor ex, basic_server<Policy>& served, http_server_options options = {})
+        : http_server(std::move(ex), served.core(), std::move(options))
+    {}
+    http_server(executor ex, const std::shared_ptr<detail::server_core>& served, http_server_options options);
+
+    /// Listens at an IP address, or at "localhost": both families with the same port. Port 0 takes a free one. May be
+    /// called several times before `serve()`.
+    ///
+    /// *Errors*: those of the system; errc::invalid_argument for another name, and for an address that other machines
+    /// reach when nobody is authorized there.
+    void bind(std::string_view host, std::uint16_t port);
+    /// The port of the first address; 0 before `bind`.
+    std::uint16_t port() const { return listener_.port(); }
+    /// What a client on this machine connects to: the first address; empty before `bind`.
+    std::string url() const;
+
+    /// Serves until the server is closed or drained. *Cancellation*: closes it at once.
+    task<void> serve() { return listener_.run(); }
+    /// Accepts nothing any more, gives calls that run `patience` to end, ends sessions and streams, and returns when no
+    /// connection is left. *Cancellation*: closes it at once.
+    task<void> drain(duration patience);
+    /// Closes everything at once; `serve()` returns when nothing is left.
+    void close() { listener_.close(); }
+
+    const http_service& service() const { return service_; }
+
+private:
+    http_service service_;
+    bool remote_allowed_;
+    executor executor_;
+    http::listen_address first_;
+    http::listener listener_; // the last: it asks the service
+};
+
+namespace detail
+{
+
+/// Runs a server on an `io_context` of its own until a signal; gives the exit status.
+int run_http(const std::shared_ptr<server_core>& served, std::string_view where, http_server_options options);
+
+} // namespace detail
+
+/// Serves on an `io_context` of its own at `where` ("localhost:8080", "127.0.0.1:0/mcp", http/listen_address.hpp) until
+/// SIGTERM or SIGINT: then calls that run get the server's close limit (10 s) to end. A second signal ends it at once.
+/// Writes the URL to stderr, and nothing to stdout.
+///
+/// *Result*: the exit status: 0 after a signal, 1 after an error, which is told on stderr.
+template <class Policy>
+int run_http(basic_server<Policy>& served, std::string_view where, http_server_options options = {})
+{
+    return detail::run_http(served.core(), where, std::move(options));
+}
 
 } // namespace comcp::inline COMCP_ABI
+
+#include <boost/describe/class.hpp>
+#include <boost/describe/enum.hpp>
+
+// ---- comcp/stdio.hpp
+//
+// Clients and servers over stdio: all that a program needs to start servers as child processes, or to be one.
+
+// ---- comcp/server/manual_executor.hpp
+//
+// An executor that the host pumps: for frame loops and GUI threads that want handlers on their own thread, a few at a
+// time, while the session's loop runs elsewhere.
+
+#include <cstddef>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Work queues until `pump`. Posting is allowed from any thread; pump from one thread at a time. Must outlive the
+/// sessions whose handlers run on it, or be pumped no more.
+class manual_executor
+{
+public:
+    manual_executor();
+    manual_executor(const manual_executor&) = delete;
+    manual_executor& operator=(const manual_executor&) = delete;
+
+    /// For `server.handlers_on(...)`.
+    comcp::executor executor();
+
+    /// Queues work of the host.
+    template <class Work>
+    void post(Work work)
+    {
+        asio::post(io_, std::move(work));
+    }
+
+    /// Runs at most `max` queued items without waiting and returns how many ran. What they queue in turn counts too.
+    std::size_t pump(std::size_t max);
+
+private:
+    asio::io_context io_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/run.hpp
+//
+// A whole program in one call: serves stdin and stdout until the client leaves.
 
 // ---- comcp/transport/stdio.hpp
 //
@@ -9077,6 +10470,24 @@ private:
 // comcp::src. With COMCP_SEPARATE defined for the whole program, this is also where comcp's own bodies are compiled.
 
 #if defined(COMCP_SEPARATE)
+// ---- comcp/client/impl/answer.ipp
+//
+// The text of an answer: see client/answer.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL std::string to_text(const answer& of)
+{
+    auto text = of.cap().apply(flatten(of));
+    if (text) return std::move(*text);
+    fault refused = text.error();
+    refused.fate = of.outcome(); // the call itself has ended
+    throw_fault(std::move(refused));
+}
+
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/client/impl/client.ipp
 //
 // The operations of a client: see client/core.hpp for what they are and client/client.hpp for what they promise.
@@ -9189,6 +10600,8 @@ public:
     bool serves() const override { return false; }
 
     void set_roots(std::vector<root> places) { roots_ = std::move(places); }
+    /// A new session of the same client offers what the one before did.
+    void take_over(const client_session& before) { roots_ = before.roots_; }
     const std::shared_ptr<notice_pump>& notices() const { return notices_; }
 
     wire::initialize_result server; ///< valid once negotiated
@@ -9207,26 +10620,148 @@ private:
 
 } // namespace comcp::inline COMCP_ABI::detail
 
-// ---- comcp/transport/child_transport.hpp
+// ---- comcp/client/pages.hpp
 //
-// The client's side of stdio: starts a server as a child process and talks over its pipes. The end of the child is told
-// with its exit status and its last words on stderr.
+// All pages of a list. Cursors are opaque and tested for presence, not for truth: an empty string is a cursor like any
+// other. A server that repeats a cursor, or never ends, gives a list that says it is not complete.
 
-#include <memory>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Collects pages into a list and decides when to stop. Pure: no I/O.
+class tool_pages
+{
+public:
+    tool_pages(std::size_t most_pages, std::size_t most_tools) : most_pages_(most_pages), most_tools_(most_tools) {}
+
+    /// Reads one page out of a message's memory. A fault says that it is no page at all.
+    std::optional<fault> add(const json::object& result)
+    {
+        next_.reset();
+        const json::array* items = array_member(result, "tools");
+        if (!items) return fail(errc::invalid_message, "the list of tools is not an array");
+        ++pages_;
+        for (const json::value& item : *items) {
+            if (list_.tools.size() >= most_tools_) {
+                stop("more than " + std::to_string(most_tools_) + " tools");
+                return std::nullopt;
+            }
+            result_of(item);
+        }
+        // Present, not true: "" is a cursor (2026-07-28, pagination; F-3).
+        if (const auto cursor = string_member(result, "nextCursor")) {
+            if (!seen_.emplace(*cursor).second) stop("the server repeated a cursor");
+            else if (pages_ >= most_pages_) stop("more than " + std::to_string(most_pages_) + " pages");
+            else next_ = std::string(*cursor);
+        }
+        return std::nullopt;
+    }
+
+    /// The cursor of the page to ask for; nothing when the list is done.
+    const std::optional<std::string>& next() const { return next_; }
+    std::size_t pages() const { return pages_; }
+    void stop(std::string why)
+    {
+        next_.reset();
+        list_.complete = false;
+        list_.why_partial = std::move(why);
+    }
+    tool_list take() { return std::move(list_); }
+
+private:
+    void result_of(const json::value& item)
+    {
+        auto read = read_tool(item);
+        if (!read) {
+            if (list_.problems.size() < 100) list_.problems.push_back(read.error().text);
+        } else if (names_.insert(read->name).second) {
+            list_.tools.push_back(std::move(*read));
+        }
+    }
+
+    std::size_t most_pages_;
+    std::size_t most_tools_;
+    std::size_t pages_ = 0;
+    tool_list list_;
+    std::optional<std::string> next_;
+    std::unordered_set<std::string> seen_;
+    std::unordered_set<std::string> names_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/session/raw_call.hpp
+//
+// A request of any method whose params are given as text and whose result is kept as JSON.
+
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace comcp::inline COMCP_ABI
 {
 
-/// A transport that starts the process when it is opened, on the executor of the coroutine that opens it. Finishing it
-/// ends the child by the ladder (end of input, SIGTERM, SIGKILL); closing or destroying it kills the whole process
-/// group and reaps the child.
-///
-/// *Errors* of opening: errc::not_found, errc::spawn_failed, errc::invalid_argument; the text names the program.
-std::unique_ptr<transport> make_child_transport(child_process what, const limits& bounds = {});
+namespace detail
+{
+
+class raw_call final : public pending_call
+{
+public:
+    raw_call(session& in, std::string_view method, std::string_view params, bool keep_source)
+        : pending_call(in.lot(), method),
+          params_(params),
+          keep_source_(keep_source)
+    {}
+
+    json_result take() { return std::move(result_); }
+
+private:
+    void write_params(std::string& out) const override { out += params_.empty() ? std::string_view("{}") : params_; }
+
+    std::optional<fault> read_result(const rpc::message& answer) override
+    {
+        result_.value = json::object(*answer.result, json::storage_ptr());
+        if (keep_source_)
+            if (const auto text = member_source(answer.text, "result")) result_.source = *text;
+        return std::nullopt;
+    }
+
+    std::string_view params_;
+    bool keep_source_;
+    json_result result_;
+};
+
+/// Sends a request of any method. `params` is the text of an object, or empty.
+inline task<json_result> request_raw(std::shared_ptr<session> self, std::string method, std::string params,
+                                     call_timeouts times, bool keep_source, exchange_id related = pipe_exchange)
+{
+    raw_call call(*self, method, params, keep_source);
+    call.relates_to(related);
+    co_await session::perform(self, call, times);
+    co_return call.take();
+}
+
+/// Awaits an operation on its object's executor and comes back: in place when the caller is there already.
+template <class T>
+task<T> on_executor(executor home, task<T> operation)
+{
+    const executor here = co_await asio::this_coro::executor;
+    if (here == home) co_return co_await std::move(operation);
+    co_return co_await asio::co_spawn(home, std::move(operation), asio::use_awaitable);
+}
+
+} // namespace detail
 
 } // namespace comcp::inline COMCP_ABI
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9345,9 +10880,9 @@ public:
     ~connect_attempt()
     {
         core_.connecting = false;
-        if (!succeeded && core_.current) core_.current->abandon(fault(errc::closed, "the client did not connect"));
+        if (const auto left = std::exchange(core_.opening, nullptr))
+            left->abandon(fault(errc::closed, "the client did not connect"));
     }
-    bool succeeded = false;
 
 private:
     client_core& core_;
@@ -9355,40 +10890,125 @@ private:
 
 COMCP_DECL std::shared_ptr<session> open_session(const std::shared_ptr<client_core>& core)
 {
-    if (!core->current || !core->current->negotiated()) throw error(fail(errc::closed, "the client is not connected"));
+    if (!core->current) throw error(fail(errc::closed, "the client is not connected"));
     return core->current;
+}
+
+/// Makes a session, shakes hands, and puts it in the place of the one before.
+COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration limit)
+{
+    const connect_attempt attempt(*core);
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    transport_settings settings;
+    settings.limits = core->options->limits;
+    settings.connect = limit;
+    settings.reconnect = core->reconnect;
+    std::unique_ptr<transport> wire = core->server->make(settings);
+    if (!wire) throw error(fail(errc::closed, "the transport of this client was used up"));
+
+    auto made = std::make_shared<session>(ex, std::move(wire), core->options->limits, core->observer);
+    made->keep_alive(core->policy);
+    auto owned_role = std::make_unique<client_session>(*made, core->options);
+    client_session* const role = owned_role.get();
+    if (core->role) role->take_over(*core->role);
+    core->opening = made;
+    made->set_role(std::move(owned_role));
+    co_await session::start(made);
+
+    initialize_call hello(*made, *core->options, core->who);
+    co_await session::perform(made, hello, call_timeouts{limit, limit});
+    role->server = hello.take();
+    made->speak(role->server.version);
+    made->notify(method::initialized);
+    core->opening.reset();
+    core->expired = false;
+    core->role = role;
+    const auto before = std::exchange(core->current, made);
+    if (before) before->retire();
+    made->listen();
 }
 
 COMCP_DECL task<void> client_connect(std::shared_ptr<client_core> core, duration limit)
 {
     if (core->connecting) throw error(fail(errc::invalid_argument, "the client is connecting already"));
-    if (core->current && core->current->open())
-        throw error(fail(errc::invalid_argument, "the client is connected already"));
-    connect_attempt attempt(*core);
-    const comcp::executor ex = co_await asio::this_coro::executor;
-    std::unique_ptr<transport> wire = std::move(core->wire);
-    if (core->program) wire = make_child_transport(*core->program, core->options->limits);
-    if (!wire) throw error(fail(errc::closed, "the transport of this client was used up"));
-
-    auto made = std::make_shared<session>(ex, std::move(wire), core->options->limits, core->observer);
-    made->keep_alive(core->policy);
-    auto role = std::make_unique<client_session>(*made, core->options);
-    core->role = role.get();
-    core->current = made;
-    made->set_role(std::move(role));
-    co_await session::start(made);
-
-    initialize_call hello(*made, *core->options, core->who);
-    co_await session::perform(made, hello, call_timeouts{limit, limit});
-    core->role->server = hello.take();
-    made->speak(core->role->server.version);
-    made->notify(method::initialized);
-    attempt.succeeded = true;
+    if (client_connected(*core)) throw error(fail(errc::invalid_argument, "the client is connected already"));
+    core->connect_limit = limit;
+    auto making = make_session(core, limit);
+    co_await std::move(making);
 }
 
-COMCP_DECL task<tool_list> list_here(std::shared_ptr<client_core> core, call_timeouts times)
+// ---- a server that forgot the session (2025-11-25, transports: 404, E-40)
+// --------------------------------------------
+
+/// One new session for all requests that need one.
+struct client_renewal
 {
-    const auto session = open_session(core);
+    explicit client_renewal(const executor& ex) : lot(make_parking_lot(ex)), waiting(*lot) {}
+
+    std::shared_ptr<parking_lot> lot;
+    wait_list waiting;
+    bool done = false;
+    std::optional<fault> failed;
+};
+
+COMCP_DECL task<void> renew_session(std::shared_ptr<client_core> core, std::shared_ptr<client_renewal> renewal)
+{
+    try {
+        auto making = make_session(core, core->connect_limit);
+        co_await std::move(making);
+    } catch (const error& e) {
+        renewal->failed = e.fault();
+    }
+    core->renewing.reset();
+    renewal->done = true;
+    renewal->waiting.wake_all();
+}
+
+struct renewal_ended
+{
+    void operator()(std::exception_ptr) const {}
+};
+
+/// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up.
+COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
+{
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    std::shared_ptr<client_renewal> renewal = core->renewing;
+    if (!renewal) {
+        if (core->connecting) throw error(fail(errc::closed, "the client is not connected"));
+        renewal = core->renewing = std::make_shared<client_renewal>(ex);
+        asio::co_spawn(ex, renew_session(core, renewal), renewal_ended());
+    }
+    while (!renewal->done) {
+        co_await renewal->waiting.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) throw error(fail(errc::cancelled, "cancelled before it was sent"));
+    }
+    if (!renewal->failed) co_return;
+    fault why = *renewal->failed;
+    why.fate = outcome::not_sent;
+    why.text = "the server forgot the session, and a new one could not be made: " + why.text;
+    throw error(std::move(why));
+}
+
+/// Whether a request that failed is to be made again in a new session.
+COMCP_DECL bool wants_renewal(client_core& core, const std::shared_ptr<session>& in, const fault& why,
+                              std::string_view method, std::string_view tool)
+{
+    if (why.code != errc::session_expired || !core.server->lasts()) return false;
+    if (core.current == in) core.expired = true;
+    replay_facts facts;
+    facts.method = method;
+    facts.tool = tool;
+    facts.sent = why.fate != outcome::not_sent;
+    return core.resend(facts);
+}
+
+// ---- operations ----------------------------------------------------------------------------------------------------
+
+COMCP_DECL task<tool_list> list_once(std::shared_ptr<client_core> core, std::shared_ptr<session> session,
+                                     call_timeouts times)
+{
     tool_pages pages(core->options->limits.pages, core->options->limits.tools);
     do {
         std::optional<fault> failed;
@@ -9400,18 +11020,33 @@ COMCP_DECL task<tool_list> list_here(std::shared_ptr<client_core> core, call_tim
         }
         if (!failed) continue;
         if (failed->rpc && failed->rpc->code == rpc_code::method_not_found && pages.pages() == 0) break;
-        if (pages.pages() == 0 || failed->code == errc::cancelled) throw error(std::move(*failed));
+        if (pages.pages() == 0 || failed->code == errc::cancelled || failed->code == errc::session_expired)
+            throw error(std::move(*failed));
         pages.stop("page " + std::to_string(pages.pages() + 1) + " failed: " + failed->text);
     } while (pages.next());
     co_return pages.take();
 }
 
-// The hop stands in the coroutine itself: this is the hot one, and the frame of `at_home` is 5 % of a call.
+COMCP_DECL task<tool_list> list_here(std::shared_ptr<client_core> core, call_timeouts times)
+{
+    for (bool again = false;; again = true) {
+        if (core->expired) co_await renewed(core);
+        const auto session = open_session(core);
+        try {
+            // The cursors of one session mean nothing in another one: all pages are asked for again.
+            co_return co_await list_once(core, session, times);
+        } catch (const error& e) {
+            if (!wants_renewal(*core, session, e.fault(), method::tools_list, {}) || again) throw;
+        }
+    }
+}
+
+// The hop and the steps of `session::perform` stand in the coroutine itself: this is the hot one, and each frame that
+// is not needed is 5 % of a call.
 COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments,
                                     call_options options, call_timeouts times)
 {
-    const auto session = open_session(core);
-    const executor& home = session->executor();
+    const executor home = open_session(core)->executor();
     const executor here = co_await asio::this_coro::executor;
     if (home && here != home) {
         auto there = client_call(core, std::move(tool), std::move(arguments), std::move(options), times);
@@ -9420,37 +11055,56 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
     if (options.total()) times = call_timeouts{*options.total(), std::min(times.idle, *options.total())};
     if (options.idle()) times.idle = *options.idle();
     const bool wants_token = options.progress_handler() || times.idle < times.total;
-    tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
-                         core->options->keep_source, core->cap);
-    co_await session::perform(session, request, times);
-    co_return request.take();
+    const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
+    for (bool again = false;; again = true) {
+        if (core->expired) co_await renewed(core);
+        const auto session = open_session(core);
+        try {
+            tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
+                                 core->options->keep_source, core->cap);
+            session->begin(request, times, caller);
+            if (request.waits_for_room()) co_await session::wait_for_room(session, request);
+            if (request.sent()) co_await session->wait_for_answer(request);
+            session::finish(request);
+            co_return request.take();
+        } catch (const error& e) {
+            if (!wants_renewal(*core, session, e.fault(), method::tools_call, tool) || again) throw;
+        }
+    }
 }
 
 COMCP_DECL task<json_result> request_here(std::shared_ptr<client_core> core, std::string what, raw_json params,
-                                          call_timeouts times)
+                                          call_timeouts times, bool keep_source)
 {
-    const auto session = open_session(core);
-    co_return co_await request_raw(session, std::move(what), params.text(), times, core->options->keep_source);
+    for (bool again = false;; again = true) {
+        if (core->expired) co_await renewed(core);
+        const auto session = open_session(core);
+        try {
+            co_return co_await request_raw(session, what, params.text(), times, keep_source);
+        } catch (const error& e) {
+            if (!wants_renewal(*core, session, e.fault(), what, {}) || again) throw;
+        }
+    }
 }
 
 COMCP_DECL task<void> ping_here(std::shared_ptr<client_core> core, call_timeouts times)
 {
-    const auto session = open_session(core);
-    co_await request_raw(session, std::string(method::ping), "{}", times, false);
+    co_await request_here(core, std::string(method::ping), raw_json("{}"), times, false);
 }
 
 COMCP_DECL task<void> close_here(std::shared_ptr<client_core> core)
 {
-    const auto session = core->current;
-    if (session) co_await session::close(session);
+    if (const auto opening = core->opening) co_await session::close(opening);
+    if (const auto session = core->current) co_await session::close(session);
 }
 
 /// Awaits an operation where the session lives; before there is one, there is no other place to be.
 template <class T>
 task<T> at_home(const client_core& core, task<T> operation)
 {
-    if (!core.current || !core.current->executor()) return operation;
-    return on_executor(core.current->executor(), std::move(operation));
+    const auto& lives = core.current ? core.current : core.opening;
+    if (!lives || !lives->executor()) return operation;
+    return on_executor(lives->executor(), std::move(operation));
 }
 
 COMCP_DECL task<tool_list> client_list_tools(std::shared_ptr<client_core> core, call_timeouts times)
@@ -9461,7 +11115,8 @@ COMCP_DECL task<tool_list> client_list_tools(std::shared_ptr<client_core> core, 
 COMCP_DECL task<json_result> client_request(std::shared_ptr<client_core> core, std::string method, raw_json params,
                                             call_timeouts times)
 {
-    return at_home(*core, request_here(core, std::move(method), std::move(params), times));
+    const bool keep_source = core->options->keep_source;
+    return at_home(*core, request_here(core, std::move(method), std::move(params), times, keep_source));
 }
 
 COMCP_DECL task<void> client_ping(std::shared_ptr<client_core> core, call_timeouts times)
@@ -9473,7 +11128,8 @@ COMCP_DECL task<void> client_close(std::shared_ptr<client_core> core) { return a
 
 COMCP_DECL void client_abandon(client_core& core)
 {
-    if (core.current) core.current->abandon(fault(errc::closed, "the client was destroyed"));
+    for (const auto& each : {core.opening, core.current})
+        if (each) each->abandon(fault(errc::closed, "the client was destroyed"));
 }
 
 COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
@@ -9485,7 +11141,7 @@ COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
 
 COMCP_DECL bool client_connected(const client_core& core)
 {
-    return core.current && core.current->open() && core.current->negotiated();
+    return core.current && core.current->open() && !core.expired;
 }
 
 COMCP_DECL const wire::initialize_result& client_server(const client_core& core)
@@ -9496,7 +11152,8 @@ COMCP_DECL const wire::initialize_result& client_server(const client_core& core)
 
 COMCP_DECL session_statistics client_statistics(const client_core& core)
 {
-    return core.current ? core.current->statistics() : session_statistics();
+    const auto& lives = core.current ? core.current : core.opening;
+    return lives ? lives->statistics() : session_statistics();
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -9623,6 +11280,74 @@ COMCP_DECL task<void> notice_pump::run(std::shared_ptr<notice_pump> self)
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+// ---- comcp/detail/impl/environment.ipp
+//
+// What a child gets: see detail/environment.hpp.
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Whether a child gets the variable without being asked for: who and where the user is, and how to talk to them. It
+/// leaves out all that may be a secret (tokens, agent sockets, proxies with passwords) or that changes what is loaded.
+inline bool passed_by_default(std::string_view name)
+{
+    static constexpr std::string_view names[] = {
+        "HOME",
+        "LANG",
+        "LANGUAGE",
+        "LOGNAME",
+        "PATH",
+        "SHELL",
+        "TERM",
+        "TMPDIR",
+        "TZ",
+        "USER",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR",
+        "XDG_STATE_HOME",
+    };
+    return name.starts_with("LC_") || std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+COMCP_DECL environment child_environment(const char* const* parent, bool everything,
+                                         const std::vector<environment_change>& changes)
+{
+    environment made;
+    for (; parent && *parent; ++parent) {
+        const std::string_view entry(*parent);
+        const auto equals = entry.find('=');
+        if (equals == std::string_view::npos || equals == 0) continue;
+        const auto name = entry.substr(0, equals);
+        const auto value = entry.substr(equals + 1);
+        // "()": a function that an old bash exported; it would run in every shell below.
+        if (!everything && (!passed_by_default(name) || value.starts_with("()"))) continue;
+        made.emplace(name, value); // the first of two equal names counts, as for getenv
+    }
+    for (const environment_change& change : changes) {
+        if (change.value) made.insert_or_assign(change.name, *change.value);
+        else made.erase(change.name);
+    }
+    return made;
+}
+
+COMCP_DECL std::vector<std::string> environment_strings(const environment& from)
+{
+    std::vector<std::string> made;
+    made.reserve(from.size());
+    for (const auto& [name, value] : from) made.push_back(name + '=' + value);
+    return made;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/detail/impl/task.ipp
 //
 // Running one coroutine to its end: see task.hpp.
@@ -9702,7 +11427,25 @@ COMCP_DECL void time_service::shutdown()
     entries_.clear();
 }
 
+COMCP_DECL time_service& time_of(const executor& ex) { return asio::use_service<time_service>(context_of(ex)); }
+
 } // namespace detail
+
+COMCP_DECL timer::timer(executor ex)
+    : executor_(std::move(ex)),
+      service_(&detail::time_of(executor_)),
+      lot_(detail::make_parking_lot(executor_))
+{
+    lot_->link(*this);
+}
+
+COMCP_DECL timer::~timer()
+{
+    cancel();
+    if (service_) lot_->unlink(*this);
+}
+
+COMCP_DECL time_point timer::now() const { return service_ ? service_->now() : std::chrono::steady_clock::now(); }
 
 COMCP_DECL void timer::start(time_point at, std::function<void()> callback)
 {
@@ -9750,6 +11493,13 @@ COMCP_DECL void timer::drop()
     executor_ = comcp::executor();
 }
 
+COMCP_DECL manual_time::manual_time(asio::io_context& io)
+    : io_(io),
+      service_(asio::use_service<detail::time_service>(static_cast<asio::execution_context&>(io)))
+{
+    service_.start_manual();
+}
+
 COMCP_DECL void manual_time::settle()
 {
     io_.restart();
@@ -9766,9 +11516,6819 @@ COMCP_DECL void manual_time::advance(duration time)
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/detail/impl/waiter.ipp
+//
+// Parking lots and their service: see detail/waiter.hpp.
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL std::shared_ptr<parking_lot> parking_service::make()
+{
+    auto lot = std::make_shared<parking_lot>();
+    const std::lock_guard lock(mutex_);
+    // Forgotten lots are swept here, so a program that makes sessions for years keeps only the live ones.
+    if (lots_.size() >= sweep_at_) {
+        std::erase_if(lots_, [](const std::weak_ptr<parking_lot>& known) { return known.expired(); });
+        sweep_at_ = lots_.size() * 2 + 16;
+    }
+    lots_.push_back(lot);
+    return lot;
+}
+
+COMCP_DECL void parking_service::shutdown()
+{
+    for (;;) {
+        std::shared_ptr<parking_lot> lot; // kept alive: dropping a frame may destroy the lot's owner
+        {
+            const std::lock_guard lock(mutex_);
+            if (lots_.empty()) return;
+            lot = lots_.back().lock();
+            lots_.pop_back();
+        }
+        if (lot) lot->drop_all();
+    }
+}
+
+COMCP_DECL asio::execution_context& context_of(const executor& ex) { return asio::query(ex, asio::execution::context); }
+
+COMCP_DECL std::shared_ptr<parking_lot> make_parking_lot(const executor& ex)
+{
+    return asio::use_service<parking_service>(context_of(ex)).make();
+}
+
+/// Nothing to clean up.
+struct no_clean_up
+{
+    void operator()() const {}
+};
+
+COMCP_DECL asio::awaitable<void> waiter::wait() { return wait(no_clean_up()); }
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/http/impl/client_connection.ipp
+//
+// The coroutines of a client's connection.
+
+// ---- comcp/http/client_connection.hpp
+//
+// One HTTP/1.1 connection of a client: one coroutine that connects and then always reads, so that an answer, and a
+// peer that leaves while nothing is asked, are both noticed at once. A request is written in place, by whoever has it.
+// One request at a time, none is pipelined. Not for deciding what a status means, or which request is sent again.
+
+// ---- comcp/http/response_parser.hpp
+//
+// Reads HTTP/1.1 responses, one after another, from chunks of bytes. As strict as the request parser; provisional
+// responses (1xx) are skipped. No I/O and no clock; what a status means is decided elsewhere.
+
+// ---- comcp/http/body.hpp
+//
+// Reads the body of a message as its head announces it, within a limit. The second half of both parsers.
+
+// ---- comcp/http/chunked.hpp
+//
+// The chunked transfer coding (RFC 9112 section 7.1): a decoder that gives the data as views into its input, and what
+// writes chunks. Extensions are judged, bounded and ignored; trailer fields too.
+
+// ---- comcp/http/line.hpp
+//
+// The lines of HTTP: cut at CRLF out of chunks, and field lines split into name and value. Copies only lines that a
+// chunk boundary cuts. For the parsers beside it; lines of stdio and of event streams have other rules.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+/// What the parsers keep for the next message instead of giving it back, for each of their buffers.
+inline constexpr std::size_t keep_at_most = 1024;
+
+class crlf_lines
+{
+public:
+    enum class got {
+        line,
+        more,     // all input was taken
+        too_long, // the line, without its end, is over the limit
+        bad_end,  // LF without CR
+    };
+
+    /// Takes a line off `input`; `line` is it without its end, and valid until the next call.
+    got take(std::string_view& input, std::size_t limit, std::string_view& line)
+    {
+        if (given_) clear();
+        const std::size_t newline = input.find('\n');
+        const std::string_view piece = input.substr(0, newline);
+        const char last = !piece.empty() ? piece.back() : !cut_.empty() ? cut_.back() : '\0';
+        const bool cr = last == '\r';
+        // Judged before the piece is kept. A CR at the end may belong to the line end.
+        const std::size_t size = cut_.size() + piece.size() - (cr ? 1 : 0);
+        if (size > limit) return got::too_long;
+        if (newline == input.npos || !cut_.empty()) cut_ += piece;
+        input.remove_prefix(newline == input.npos ? piece.size() : piece.size() + 1);
+        if (newline == input.npos) return got::more;
+        if (!cr) return got::bad_end;
+        given_ = true;
+        line = (cut_.empty() ? piece : std::string_view(cut_)).substr(0, size);
+        return got::line;
+    }
+
+    /// Forgets the line that was begun or given.
+    void clear()
+    {
+        given_ = false;
+        cut_.clear();
+        if (cut_.capacity() > keep_at_most) std::string().swap(cut_); // an assignment would keep the memory
+    }
+
+private:
+    std::string cut_;    // the begin of a line whose end has not come yet
+    bool given_ = false; // the line of the last call may lie in cut_
+};
+
+/// `HTTP/1.1` or `HTTP/1.0`.
+inline parse_error read_version(std::string_view text, version& out)
+{
+    constexpr std::string_view name = "HTTP/";
+    const bool looks_right =
+        text.size() == 8 && text.starts_with(name) && is_digit(text[5]) && text[6] == '.' && is_digit(text[7]);
+    if (!looks_right) return {400, "not an HTTP version"};
+    if (text[5] != '1' || text[7] > '1') return {505, "an HTTP version other than 1.1 and 1.0"};
+    out = text[7] == '1' ? version::http_1_1 : version::http_1_0;
+    return {};
+}
+
+/// Splits a field line. The text says what is wrong with it; it is empty for a good line.
+inline std::string_view split_field(std::string_view line, field& out)
+{
+    if (is_blank(line.front())) return "a field is continued on a second line";
+    const std::size_t colon = line.find(':');
+    if (colon == line.npos) return "a field line has no colon";
+    out = {line.substr(0, colon), trim(line.substr(colon + 1))};
+    if (!valid_name(out.name)) return "a field name has a blank or another character that is not allowed";
+    if (!valid_value(out.value)) return "a field value has a control character";
+    // Some parsers take a tab at the end as a part of the value, and then find no length and no coding.
+    if (line.find('\t', colon) != line.npos &&
+        (equal_ignoring_case(out.name, "Content-Length") || equal_ignoring_case(out.name, "Transfer-Encoding"))) {
+        return "a tab beside Content-Length or Transfer-Encoding";
+    }
+    return {};
+}
+
+/// Field lines up to the empty line that ends them, within the limits.
+class field_lines
+{
+public:
+    explicit field_lines(const http_limits& limits) : limits_(limits) {}
+
+    enum class got {
+        field, // valid until the next call
+        end,   // the empty line was taken
+        more,
+        failed,
+    };
+
+    got take(crlf_lines& lines, std::string_view& input, field& out, parse_error& error)
+    {
+        constexpr std::size_t line_end = 2;
+        const std::size_t left = limits_.fields - size_;
+        std::string_view line;
+        switch (lines.take(input, left > line_end ? left - line_end : 0, line)) {
+        case crlf_lines::got::more: return got::more;
+        case crlf_lines::got::too_long: error = {431, "the fields are over the limit"}; return got::failed;
+        case crlf_lines::got::bad_end: error = {400, "a line ends without CR"}; return got::failed;
+        case crlf_lines::got::line: break;
+        }
+        if (line.empty()) return got::end;
+        if (count_ == limits_.field_count) {
+            error = {431, "there are too many fields"};
+            return got::failed;
+        }
+        ++count_;
+        size_ += line.size() + line_end;
+        const std::string_view wrong = split_field(line, out);
+        if (wrong.empty()) return got::field;
+        error = {400, wrong};
+        return got::failed;
+    }
+
+    void clear() noexcept { size_ = count_ = 0; }
+
+private:
+    http_limits limits_;
+    std::size_t size_ = 0;
+    std::size_t count_ = 0;
+};
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// "No limit" for a body, spelled out: for an event stream, each event of which has its own.
+inline constexpr std::uint64_t unlimited_body = std::numeric_limits<std::uint64_t>::max();
+
+namespace detail
+{
+
+/// The number of leading characters that can stand in a token.
+constexpr std::size_t token_size(std::string_view text) noexcept
+{
+    std::size_t size = 0;
+    while (size < text.size() && is(text[size], token_char)) ++size;
+    return size;
+}
+
+/// The size of the quoted string in front of `text`, with its quotes; 0 when there is none.
+constexpr std::size_t quoted_size(std::string_view text) noexcept
+{
+    if (!text.starts_with('"')) return 0;
+    for (std::size_t i = 1; i < text.size() && is(text[i], value_char); ++i) {
+        if (text[i] == '"') return i + 1;
+        if (text[i] == '\\' && (++i == text.size() || !is(text[i], value_char))) return 0;
+    }
+    return 0;
+}
+
+/// `*( ";" name [ "=" value ] )`. The blanks that RFC 9112 lets a reader bear are refused: nobody writes them.
+constexpr bool valid_chunk_extensions(std::string_view text) noexcept
+{
+    while (!text.empty()) {
+        if (text[0] != ';') return false;
+        text.remove_prefix(1);
+        const std::size_t name = token_size(text);
+        if (name == 0) return false;
+        text.remove_prefix(name);
+        if (!text.starts_with('=')) continue;
+        text.remove_prefix(1);
+        const std::size_t value = std::max(token_size(text), quoted_size(text));
+        if (value == 0) return false;
+        text.remove_prefix(value);
+    }
+    return true;
+}
+
+} // namespace detail
+
+/// Chunks in, data out. Where the input is cut makes no difference to the data and to the end.
+class chunked_decoder
+{
+public:
+    /// `limit` is that of the data, in bytes.
+    explicit chunked_decoder(const http_limits& limits = {}, std::uint64_t limit = unlimited_body)
+        : extensions_most_(limits.line),
+          limit_(limit),
+          trailer_(limits)
+    {}
+
+    /// The limit of all data, in bytes. A chunk that would pass it fails before its data is given: 413.
+    void limit(std::uint64_t bytes) noexcept { limit_ = bytes; }
+
+    /// Never says `head`.
+    parse_step step(std::string_view input)
+    {
+        std::string_view rest = input;
+        std::string_view data;
+        const parse_step::kind what = advance(rest, data);
+        return {what, input.size() - rest.size(), data};
+    }
+
+    const parse_error& error() const noexcept { return error_; }
+
+    /// Ready for the next body, with the same limit.
+    void reset()
+    {
+        state_ = state::size;
+        extensions_ = 0;
+        left_ = received_ = 0;
+        error_ = {};
+        lines_.clear();
+        trailer_.clear();
+    }
+
+private:
+    enum class state : std::uint8_t {
+        size,
+        data,
+        data_cr,
+        data_lf,
+        trailer,
+        done,
+        failed,
+    };
+    using kind = parse_step::kind;
+
+    static constexpr std::size_t most_digits = 16; // what an uint64_t holds
+
+    kind advance(std::string_view& input, std::string_view& data)
+    {
+        for (;;) {
+            switch (state_) {
+            case state::size:
+                if (const std::optional<kind> end = read_size(input)) return *end;
+                break;
+            case state::data:
+                if (input.empty()) return kind::need_more;
+                data = input.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(left_, input.size())));
+                input.remove_prefix(data.size());
+                left_ -= data.size();
+                if (left_ == 0) state_ = state::data_cr;
+                return kind::body;
+            case state::data_cr:
+            case state::data_lf:
+                if (input.empty()) return kind::need_more;
+                if (input[0] != (state_ == state::data_cr ? '\r' : '\n')) {
+                    return fail_with({400, "the data of a chunk is not followed by CRLF"});
+                }
+                input.remove_prefix(1);
+                state_ = state_ == state::data_cr ? state::data_lf : state::size;
+                break;
+            case state::trailer:
+                if (const std::optional<kind> end = read_trailer(input)) return *end;
+                break;
+            case state::done: return kind::done;
+            case state::failed: return kind::failed;
+            }
+        }
+    }
+
+    std::optional<kind> read_size(std::string_view& input)
+    {
+        std::string_view line;
+        switch (lines_.take(input, most_digits + extensions_most_ - extensions_, line)) {
+        case detail::crlf_lines::got::more: return kind::need_more;
+        case detail::crlf_lines::got::too_long: return fail_with({400, "chunk extensions are over the limit"});
+        case detail::crlf_lines::got::bad_end: return fail_with({400, "a chunk's size line ends without CR"});
+        case detail::crlf_lines::got::line: break;
+        }
+        std::size_t digits = 0;
+        std::uint64_t size = 0;
+        for (; digits < line.size() && detail::hex_value(line[digits]) < 16; ++digits) {
+            if (digits == most_digits) return fail_with({400, "a chunk's size has more than 16 digits"});
+            size = size << 4U | detail::hex_value(line[digits]);
+        }
+        if (digits == 0) return fail_with({400, "a chunk's size is not a hexadecimal number"});
+        const std::string_view extensions = line.substr(digits);
+        if (extensions.size() > extensions_most_ - extensions_) {
+            return fail_with({400, "chunk extensions are over the limit"});
+        }
+        extensions_ += extensions.size();
+        if (!detail::valid_chunk_extensions(extensions)) return fail_with({400, "bad chunk extensions"});
+        if (size > limit_ - std::min(received_, limit_)) return fail_with({413, "the body is over the limit"});
+        received_ += size;
+        left_ = size;
+        state_ = size == 0 ? state::trailer : state::data;
+        return std::nullopt;
+    }
+
+    std::optional<kind> read_trailer(std::string_view& input)
+    {
+        field item;
+        switch (trailer_.take(lines_, input, item, error_)) {
+        case detail::field_lines::got::more: return kind::need_more;
+        case detail::field_lines::got::failed: return fail_with(error_);
+        case detail::field_lines::got::end:
+            lines_.clear();
+            state_ = state::done;
+            return std::nullopt;
+        case detail::field_lines::got::field: break;
+        }
+        // RFC 9110 section 6.5.1: what frames or routes a message has no place here.
+        for (const std::string_view name :
+             {"Content-Length", "Transfer-Encoding", "Host", "Connection", "Proxy-Connection", "Upgrade"}) {
+            if (equal_ignoring_case(item.name, name)) return fail_with({400, "a trailer field belongs into the head"});
+        }
+        return std::nullopt;
+    }
+
+    kind fail_with(const parse_error& error)
+    {
+        error_ = error;
+        state_ = state::failed;
+        return kind::failed;
+    }
+
+    state state_ = state::size;
+    std::size_t extensions_most_;
+    std::size_t extensions_ = 0; // bytes of them so far
+    std::uint64_t limit_;
+    std::uint64_t received_ = 0; // of data, announced
+    std::uint64_t left_ = 0;     // of the chunk
+    parse_error error_;
+    detail::crlf_lines lines_;
+    detail::field_lines trailer_;
+};
+
+/// Begins a chunk whose size is not known yet, at the end of `out`; append the data, then call `end_chunk` with what
+/// this returned.
+inline std::size_t begin_chunk(std::string& out)
+{
+    out += "00000000\r\n";
+    return out.size();
+}
+
+/// Ends a chunk that begins at `begun`. Without data there is no chunk: it would end the body. At most 4 GiB - 1.
+inline void end_chunk(std::string& out, std::size_t begun)
+{
+    std::size_t size = out.size() - begun;
+    if (size == 0) {
+        out.resize(begun - 10);
+        return;
+    }
+    for (std::size_t i = 3; size != 0; ++i, size >>= 4U) out[begun - i] = "0123456789abcdef"[size & 15U];
+    out += "\r\n";
+}
+
+/// Writes a chunk with that data; nothing when there is none.
+inline void append_chunk(std::string& out, std::string_view data)
+{
+    const std::size_t begun = begin_chunk(out);
+    out += data;
+    end_chunk(out, begun);
+}
+
+/// What ends a chunked body.
+inline constexpr std::string_view last_chunk = "0\r\n\r\n";
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+/// Digits only, and what a uint64_t holds.
+constexpr bool read_length(std::string_view text, std::uint64_t& out) noexcept
+{
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    out = 0;
+    for (const char c : text) {
+        if (!is_digit(c)) return false;
+        const auto digit = static_cast<std::uint64_t>(c - '0');
+        if (out > (most - digit) / 10) return false;
+        out = out * 10 + digit;
+    }
+    return !text.empty();
+}
+
+/// What the fields say of the body; `otherwise` when they say nothing. Whatever two readers could understand in two
+/// ways is refused (RFC 9112 section 6.3, and stricter).
+inline parse_error read_framing(const fields& list, version spoken, framing otherwise, framing& out)
+{
+    constexpr std::string_view coding = "Transfer-Encoding";
+    constexpr std::string_view length = "Content-Length";
+    const std::size_t codings = list.count(coding);
+    const std::size_t lengths = list.count(length);
+    out = otherwise;
+    if (codings == 0 && lengths == 0) return {};
+    if (codings != 0 && lengths != 0) return {400, "both Content-Length and Transfer-Encoding"};
+    if (codings > 1) return {400, "more than one Transfer-Encoding"};
+    if (lengths > 1) return {400, "more than one Content-Length"};
+    if (lengths == 1) {
+        std::uint64_t bytes = 0;
+        if (!read_length(*list.find(length), bytes)) return {400, "Content-Length is not a number"};
+        out = framing::bytes(bytes);
+        return {};
+    }
+    if (spoken == version::http_1_0) return {400, "Transfer-Encoding in an HTTP/1.0 message"};
+    if (!equal_ignoring_case(*list.find(coding), "chunked")) return {501, "a transfer coding other than chunked"};
+    out = framing::chunked();
+    return {};
+}
+
+/// Whether the peer keeps the connection open after this message.
+inline parse_error read_connection(const fields& list, version spoken, bool& keep_alive)
+{
+    bool close = false;
+    keep_alive = spoken == version::http_1_1;
+    for (const field& item : list) {
+        const bool own = equal_ignoring_case(item.name, "Connection");
+        if (!own && !equal_ignoring_case(item.name, "Proxy-Connection")) continue;
+        std::string_view option;
+        for (std::string_view rest = item.value; next_item(rest, option);) {
+            if (!valid_name(option)) return {400, "Connection is not a list of tokens"};
+            if (own && equal_ignoring_case(option, "close")) close = true;
+            if (own && equal_ignoring_case(option, "keep-alive")) keep_alive = true;
+        }
+    }
+    keep_alive = keep_alive && !close;
+    return {};
+}
+
+class body_reader
+{
+public:
+    explicit body_reader(const http_limits& limits) : chunks_(limits) {}
+
+    void begin(framing how)
+    {
+        how_ = how;
+        received_ = 0;
+        limit(limits{}.message);
+        chunks_.reset();
+    }
+
+    void limit(std::uint64_t bytes) noexcept
+    {
+        limit_ = bytes;
+        chunks_.limit(bytes);
+    }
+
+    parse_step step(std::string_view input, parse_error& error)
+    {
+        using kind = parse_step::kind;
+        const auto size = [&](std::uint64_t most) {
+            return static_cast<std::size_t>(std::min<std::uint64_t>(most, input.size()));
+        };
+        std::size_t used = 0;
+        switch (how_.how) {
+        case framing::kind::none: return {kind::done, 0, {}};
+        case framing::kind::chunked: {
+            const parse_step step = chunks_.step(input);
+            error = chunks_.error();
+            return step;
+        }
+        case framing::kind::length:
+            if (how_.length > limit_) {
+                error = {413, "the body is over the limit"};
+                return {kind::failed, 0, {}};
+            }
+            if (received_ == how_.length) return {kind::done, 0, {}};
+            used = size(how_.length - received_);
+            break;
+        case framing::kind::until_close:
+            used = size(limit_ - std::min(received_, limit_));
+            if (used == 0 && !input.empty()) {
+                error = {413, "the body is over the limit"};
+                return {kind::failed, 0, {}};
+            }
+            break;
+        }
+        if (used == 0) return {kind::need_more, 0, {}};
+        received_ += used;
+        return {kind::body, used, input.substr(0, used)};
+    }
+
+    framing how() const noexcept { return how_; }
+
+private:
+    framing how_;
+    std::uint64_t limit_ = 0;
+    std::uint64_t received_ = 0;
+    chunked_decoder chunks_;
+};
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// A push parser: bytes in, events out, wherever the bytes are cut. It must know the method of the request, because the
+/// response to HEAD has no body whatever it says. The status of `error()` only tells the kind of error.
+class response_parser
+{
+public:
+    /// Provisional responses before the final one; a further one is an error.
+    static constexpr int most_provisional = 8;
+
+    explicit response_parser(const http_limits& limits = {}, std::string_view request_method = "POST")
+        : line_most_(limits.line),
+          no_body_(request_method == "HEAD"),
+          head_lines_(limits),
+          body_(limits)
+    {}
+
+    /// Reads on. See `parse_step` for how to go on.
+    parse_step step(std::string_view input)
+    {
+        if (state_ == state::failed) return {kind::failed, 0, {}};
+        if (state_ == state::done) return {kind::done, 0, {}};
+        if (state_ == state::body) {
+            const parse_step step = body_.step(input, error_);
+            if (step.what == kind::failed) state_ = state::failed;
+            return step;
+        }
+        started_ = started_ || !input.empty();
+        std::string_view rest = input;
+        const parse_step::kind what = read_head(rest);
+        return {what, input.size() - rest.size(), {}};
+    }
+
+    /// The connection ended in order. `done` where that ends the body or the message was complete, else `failed`.
+    parse_step eof()
+    {
+        if (state_ == state::failed) return {kind::failed, 0, {}};
+        if (state_ == state::body && body_.how() == framing::until_close()) state_ = state::done;
+        if (state_ == state::done) return {kind::done, 0, {}};
+        if (state_ == state::body && body_.step({}, error_).what == kind::done) return {kind::done, 0, {}};
+        return {fail_with({400, started_ ? "the connection ended within the response" //
+                                         : "the connection ended before the response"}),
+                0,
+                {}};
+    }
+
+    /// Complete and valid once `step` has said `head`, until `reset()` or `take_head()`.
+    const response_head& head() const noexcept { return head_; }
+    response_head take_head() { return std::exchange(head_, {}); }
+
+    /// The limit of this message's body in bytes; set it when `step` has said `head`, else it is that of a message,
+    /// 16 MiB. A declared length over it fails at the next step, another body where it passes the limit.
+    void body_limit(std::uint64_t bytes) noexcept { body_.limit(bytes); }
+
+    const parse_error& error() const noexcept { return error_; }
+
+    /// Whether a byte of this response has come, provisional ones included.
+    bool started() const noexcept { return started_; }
+
+    /// Ready for the response to the next request on the connection, after `done`.
+    void reset(std::string_view request_method = "POST")
+    {
+        no_body_ = request_method == "HEAD";
+        started_ = false;
+        provisional_ = 0;
+        error_ = {};
+        next_head();
+        body_.begin(framing::none());
+    }
+
+private:
+    enum class state : std::uint8_t {
+        start_line,
+        fields,
+        body,
+        done,
+        failed,
+    };
+    using kind = parse_step::kind;
+
+    void next_head()
+    {
+        state_ = state::start_line;
+        lines_.clear();
+        head_lines_.clear();
+        fields kept = take_head().fields; // the other members give their memory back
+        kept.clear(2 * detail::keep_at_most);
+        head_.fields = std::move(kept);
+    }
+
+    kind read_head(std::string_view& input)
+    {
+        for (;;) {
+            if (state_ == state::start_line) {
+                std::string_view line;
+                switch (lines_.take(input, line_most_, line)) {
+                case detail::crlf_lines::got::more: return kind::need_more;
+                case detail::crlf_lines::got::too_long: return fail_with({431, "the status line is over the limit"});
+                case detail::crlf_lines::got::bad_end: return fail_with({400, "a line ends without CR"});
+                case detail::crlf_lines::got::line: break;
+                }
+                if (const parse_error wrong = read_status_line(line)) return fail_with(wrong);
+                state_ = state::fields;
+            }
+            field item;
+            switch (head_lines_.take(lines_, input, item, error_)) {
+            case detail::field_lines::got::field: head_.fields.add(item.name, item.value); break;
+            case detail::field_lines::got::more: return kind::need_more;
+            case detail::field_lines::got::failed: return fail_with(error_);
+            case detail::field_lines::got::end:
+                lines_.clear();
+                if (const parse_error wrong = judge()) return fail_with(wrong);
+                if (head_.status >= 200) {
+                    state_ = state::body;
+                    body_.begin(head_.body);
+                    return kind::head;
+                }
+                next_head();
+                break;
+            }
+        }
+    }
+
+    parse_error read_status_line(std::string_view line)
+    {
+        constexpr parse_error bad{400, "not a status line: version, three digits and a reason"};
+        const std::size_t space = line.find(' ');
+        if (space == line.npos) return bad;
+        if (const parse_error wrong = detail::read_version(line.substr(0, space), head_.version)) return wrong;
+        line.remove_prefix(space + 1);
+        if (line.size() < 4 || line[3] != ' ') return bad;
+        int status = 0;
+        for (const char c : line.substr(0, 3)) {
+            if (!detail::is_digit(c)) return bad;
+            status = status * 10 + (c - '0');
+        }
+        if (status < 100 || !valid_value(line.substr(4))) return bad;
+        head_.status = status;
+        head_.reason = line.substr(4);
+        return {};
+    }
+
+    // What only the whole head tells.
+    parse_error judge()
+    {
+        if (const parse_error wrong =
+                detail::read_framing(head_.fields, head_.version, framing::until_close(), head_.body)) {
+            return wrong;
+        }
+        if (head_.status == 101) return {400, "a change of protocol that nobody asked for"};
+        if (head_.status < 200 && ++provisional_ > most_provisional) return {400, "too many provisional responses"};
+        if (const parse_error wrong = detail::read_connection(head_.fields, head_.version, head_.keep_alive)) {
+            return wrong;
+        }
+        const bool never_has_one = head_.status < 200 || head_.status == 204;
+        const bool announced = head_.body.how == framing::kind::chunked || head_.body.length != 0;
+        if (no_body_ || never_has_one || head_.status == 304) {
+            head_.body = framing::none();
+        }
+        // RFC 9112 section 6.3 lets a reader ignore it; whoever sent it may send the body all the same.
+        if (never_has_one && announced) head_.keep_alive = false;
+        if (head_.status < 200 && announced) return {400, "a provisional response announces a body"};
+        if (head_.body == framing::until_close()) head_.keep_alive = false;
+        return {};
+    }
+
+    kind fail_with(const parse_error& error)
+    {
+        error_ = error;
+        state_ = state::failed;
+        return kind::failed;
+    }
+
+    state state_ = state::start_line;
+    bool started_ = false;
+    int provisional_ = 0;
+    std::size_t line_most_;
+    bool no_body_;
+    parse_error error_;
+    response_head head_;
+    detail::crlf_lines lines_;
+    detail::field_lines head_lines_;
+    detail::body_reader body_;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+class client_connection;
+
+/// Why a request got no whole answer.
+struct broken_request
+{
+    fault why;
+    bool sent = false;   ///< a byte of it may have reached the peer
+    bool reused = false; ///< on a connection that had served another one before
+    bool begun = false;  ///< a byte of the answer had come
+};
+
+/// A request as it goes over the wire, and what becomes of it. Called in place by the connection's coroutine, until
+/// `on_end` or `on_broken`, or until the connection is cut.
+class client_request
+{
+public:
+    client_request() = default;
+    client_request(const client_request&) = delete;
+    client_request& operator=(const client_request&) = delete;
+    virtual ~client_request() = default;
+
+    // Both stay as they are while the request is on a connection.
+    std::string head;
+    std::string body;
+
+    /// The head of the answer. *Result*: the limit of its body, in bytes.
+    virtual std::uint64_t on_head(const response_head& head) = 0;
+    /// A piece of the body. It stays where it is as long as the connection is held.
+    virtual void on_body(std::string_view piece) = 0;
+    /// The answer is complete; the connection is off already.
+    virtual void on_end() = 0;
+    virtual void on_broken(broken_request how) = 0;
+};
+
+/// Who has the connections.
+class connection_owner
+{
+public:
+    connection_owner() = default;
+    connection_owner(const connection_owner&) = delete;
+    connection_owner& operator=(const connection_owner&) = delete;
+
+    /// The connection can take the next request.
+    virtual void on_idle(client_connection& connection) = 0;
+    /// It is closed, by whomever.
+    virtual void on_closed(client_connection& connection) = 0;
+    /// All that was read is handled; may `hold` the connection.
+    virtual void on_read(client_connection& connection) = 0;
+
+protected:
+    ~connection_owner() = default;
+};
+
+/// Thread rule: its executor. It may outlive the execution context.
+class client_connection : public std::enable_shared_from_this<client_connection>
+{
+public:
+    client_connection(comcp::detail::parking_lot& lot, http::origin to, const http_limits& limits)
+        : origin_(std::move(to)),
+          parser_(limits),
+          released_(lot)
+    {}
+
+    /// Connects and serves requests, the first of which is `first`, until it is cut. Runs in place up to the first
+    /// wait.
+    static void start(std::shared_ptr<client_connection> self, const executor& ex,
+                      std::shared_ptr<connection_owner> owner, std::shared_ptr<connector> door, url to, duration within,
+                      std::shared_ptr<client_request> first);
+
+    const http::origin& origin() const { return origin_; }
+    bool closed() const { return state_ == state::closed; }
+    /// Idle, and the peer has neither left nor said anything.
+    bool usable() { return state_ == state::idle && stream_->quiet(); }
+
+    /// Writes a request on an idle connection. *Errors*: nothing of it was sent; the connection is cut.
+    result<void> send(std::shared_ptr<client_request> request);
+
+    /// Closes it at once; its request hears no more.
+    void cut();
+
+    /// Nothing more is read until `release`: what was read is still looked at.
+    void hold() { held_ = true; }
+    bool held() const { return held_; }
+    /// Reads on, in place.
+    void release()
+    {
+        held_ = false;
+        released_.complete();
+    }
+
+private:
+    enum class state { connecting, idle, busy, closed };
+
+    struct ended;
+
+    static task<void> run(std::shared_ptr<client_connection> self, std::shared_ptr<connection_owner> owner,
+                          std::shared_ptr<connector> door, url to, duration within);
+    static task<void> write_rest(std::shared_ptr<client_connection> self);
+
+    void write(io_error_code& failed);
+    bool writing() const { return written_ < request_size(); }
+    std::size_t request_size() const { return request_ ? request_->head.size() + request_->body.size() : 0; }
+    std::span<char> space();
+    void take(std::string_view input);
+    void end_of_input(const io_error_code& failed);
+    void answered(std::string_view rest);
+    void broken(fault why);
+
+    http::origin origin_;
+    executor executor_;
+    connection_owner* owner_ = nullptr; // kept by the coroutine
+    std::unique_ptr<any_stream> stream_;
+    response_parser parser_;
+    state state_ = state::connecting;
+    std::shared_ptr<client_request> request_;
+    std::size_t written_ = 0; // of the request
+    bool output_broken_ = false;
+    bool rest_waits_ = false; // a coroutine writes what the peer did not take at once
+    bool reused_ = false;
+    bool held_ = false;
+    comcp::detail::waiter released_;
+    asio::cancellation_signal connecting_;
+    std::unique_ptr<char[]> buffer_;
+    std::size_t capacity_ = 0;
+    bool filled_ = false; // the last read took all of the buffer
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <array>
+#include <span>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// The signal of the connect must outlive the coroutine.
+struct client_connection::ended
+{
+    explicit ended(std::shared_ptr<client_connection> of) : self(std::move(of)) {}
+    void operator()(std::exception_ptr) const {}
+    std::shared_ptr<client_connection> self;
+};
+
+COMCP_DECL void client_connection::start(std::shared_ptr<client_connection> self, const executor& ex,
+                                         std::shared_ptr<connection_owner> owner, std::shared_ptr<connector> door,
+                                         url to, duration within, std::shared_ptr<client_request> first)
+{
+    self->executor_ = ex;
+    self->owner_ = owner.get();
+    self->request_ = std::move(first);
+    auto coroutine = run(self, std::move(owner), std::move(door), std::move(to), within);
+    asio::co_spawn(ex, std::move(coroutine), asio::bind_cancellation_slot(self->connecting_.slot(), ended(self)));
+}
+
+COMCP_DECL task<void> client_connection::run(std::shared_ptr<client_connection> self,
+                                             std::shared_ptr<connection_owner> owner, std::shared_ptr<connector> door,
+                                             url to, duration within)
+{
+    std::optional<fault> failed;
+    try {
+        auto connecting = door->connect(std::move(to), within);
+        self->stream_ = co_await std::move(connecting);
+    } catch (const error& e) {
+        failed = e.fault();
+    } catch (const std::exception& e) {
+        failed = fail(errc::peer_gone, std::string("connecting failed: ") + e.what());
+    }
+    door.reset();
+    if (self->state_ == state::closed) co_return;
+    if (!failed) {
+        const std::shared_ptr<client_request> first = self->request_;
+        result<void> sent = self->send(first);
+        if (!sent) first->on_broken(broken_request{std::move(sent).error()});
+    } else {
+        self->state_ = state::busy; // nothing is left to be cancelled
+        self->broken(std::move(*failed));
+    }
+    if (self->state_ == state::closed) owner->on_read(*self);
+    while (self->state_ != state::closed) {
+        const std::span<char> space = self->space();
+        io_error_code error;
+        const std::size_t n = co_await self->stream_->read_some(space, error);
+        if (self->state_ == state::closed) break;
+        self->filled_ = n == space.size();
+        if (n != 0) self->take(std::string_view(space.data(), n));
+        if (error && self->state_ != state::closed) self->end_of_input(error);
+        owner->on_read(*self);
+        if (self->held_ && self->state_ != state::closed) co_await self->released_.wait();
+    }
+}
+
+COMCP_DECL result<void> client_connection::send(std::shared_ptr<client_request> request)
+{
+    request_ = std::move(request);
+    written_ = 0;
+    state_ = state::busy;
+    io_error_code failed;
+    write(failed);
+    if (failed && written_ == 0) {
+        request_.reset();
+        cut();
+        return fail(errc::peer_gone, "writing failed: " + failed.message());
+    }
+    // An answer may be there all the same: reading finds it, or the end.
+    output_broken_ = static_cast<bool>(failed);
+    if (writing() && !failed && !rest_waits_) {
+        rest_waits_ = true;
+        asio::co_spawn(executor_, write_rest(shared_from_this()), ended(shared_from_this()));
+    }
+    return {};
+}
+
+COMCP_DECL void client_connection::write(io_error_code& failed)
+{
+    while (writing()) {
+        const std::size_t head = request_->head.size();
+        const std::string_view first = std::string_view(request_->head).substr(std::min(written_, head));
+        const std::string_view second = std::string_view(request_->body).substr(written_ > head ? written_ - head : 0);
+        const std::array<std::string_view, 2> pieces{first, second};
+        const std::size_t n = stream_->try_write(pieces, failed);
+        written_ += n;
+        if (failed || n == 0) return;
+    }
+}
+
+COMCP_DECL task<void> client_connection::write_rest(std::shared_ptr<client_connection> self)
+{
+    while (self->state_ == state::busy && self->writing() && !self->output_broken_) {
+        io_error_code failed;
+        co_await self->stream_->writable(failed);
+        if (self->state_ != state::busy) break;
+        if (!failed) self->write(failed);
+        self->output_broken_ = static_cast<bool>(failed);
+    }
+    self->rest_waits_ = false;
+}
+
+/// A small buffer until a peer fills it: most connections only ever see small answers.
+COMCP_DECL std::span<char> client_connection::space()
+{
+    constexpr std::size_t small = 8 * 1024;
+    constexpr std::size_t large = 64 * 1024;
+    if (capacity_ == 0 || (filled_ && capacity_ == small)) {
+        capacity_ = capacity_ == 0 ? small : large;
+        buffer_ = std::make_unique_for_overwrite<char[]>(capacity_);
+    }
+    return {buffer_.get(), capacity_};
+}
+
+COMCP_DECL void client_connection::take(std::string_view input)
+{
+    using kind = parse_step::kind;
+    for (;;) {
+        if (state_ == state::closed) return;
+        const std::shared_ptr<client_request> request = request_; // it may give itself up
+        if (!request) {
+            if (!input.empty()) cut(); // nobody asked
+            return;
+        }
+        const parse_step step = parser_.step(input);
+        input.remove_prefix(step.used);
+        switch (step.what) {
+        case kind::need_more: return;
+        case kind::head: parser_.body_limit(request->on_head(parser_.head())); break;
+        case kind::body: request->on_body(step.body); break;
+        case kind::done: return answered(input);
+        case kind::failed: return broken(to_fault(parser_.error()));
+        }
+    }
+}
+
+COMCP_DECL void client_connection::end_of_input(const io_error_code& failed)
+{
+    if (!request_) return cut();
+    const bool orderly = failed == asio::error::eof;
+    if (orderly && parser_.eof().what == parse_step::kind::done) return answered({});
+    if (!orderly) return broken(fail(errc::peer_gone, "reading failed: " + failed.message()));
+    broken(fail(errc::peer_gone, std::string(parser_.error().text)));
+}
+
+COMCP_DECL void client_connection::answered(std::string_view rest)
+{
+    const bool keep = parser_.head().keep_alive && !writing() && !output_broken_ && rest.empty();
+    const std::shared_ptr<client_request> done = std::move(request_);
+    request_.reset();
+    parser_.reset();
+    reused_ = true;
+    if (keep) {
+        state_ = state::idle;
+        owner_->on_idle(*this); // first, so that what follows from the answer can use it
+    } else {
+        cut();
+    }
+    done->on_end();
+}
+
+COMCP_DECL void client_connection::broken(fault why)
+{
+    const std::shared_ptr<client_request> lost = std::move(request_);
+    request_.reset();
+    broken_request how{std::move(why), written_ != 0, reused_, parser_.started()};
+    cut();
+    if (lost) lost->on_broken(std::move(how));
+}
+
+COMCP_DECL void client_connection::cut()
+{
+    if (state_ == state::closed) return;
+    const bool connecting = state_ == state::connecting;
+    state_ = state::closed;
+    request_.reset();
+    if (stream_) stream_->close();
+    if (connecting) connecting_.emit(asio::cancellation_type::terminal);
+    owner_->on_closed(*this);
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/impl/client_exchange.ipp
+//
+// What a response makes of an exchange.
+
+// ---- comcp/http/client_exchange.hpp
+//
+// One exchange of a client: a POST, the standalone GET stream, or the DELETE at the end. It reads the response, turns
+// it into events for the session, and knows what is done when it breaks: told, asked again, or resumed with a GET.
+
+// ---- comcp/http/reply_rules.hpp
+//
+// What a client makes of the head of a response: one table of what was sent, the status and the media type, for every
+// place that asks. It reads no body and sends nothing again.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+enum class sent_kind {
+    request,      ///< POST of a request
+    notification, ///< POST of a notification or of an answer
+    listen,       ///< GET, for a stream
+    end_session,  ///< DELETE
+};
+
+/// Media types are compared without case and parameters (HTTP 84).
+enum class content {
+    none, ///< no Content-Type
+    json,
+    events,
+    other,
+};
+
+enum class reply {
+    json,              ///< the body is the answer
+    stream,            ///< the body is a stream of events
+    accepted,          ///< nothing more comes; the body, if any, is drained and ignored
+    no_stream_offered, ///< the server has no stream to listen to, which is no error (E-34)
+    session_gone,      ///< a new session is needed (E-40)
+    unauthorized,      ///< authorization is needed, or more of it
+    redirected,        ///< the endpoint is elsewhere: see Location
+    busy,              ///< later perhaps: see Retry-After
+    refused,           ///< any other status that is no success
+    unexpected,        ///< a success whose content is no answer to what was sent
+};
+
+struct reply_facts
+{
+    sent_kind sent = sent_kind::request;
+    int status = 200;
+    http::content content = http::content::none;
+    bool in_session = false;  ///< what was sent carried a session id
+    bool challenge = false;   ///< there is a WWW-Authenticate
+    bool retry_after = false; ///< there is a Retry-After
+};
+
+struct reply_rule
+{
+    reply what = reply::unexpected;
+    /// What is known of a request that gets no answer: `not_sent` when it certainly never ran, else `unknown`.
+    outcome fate = outcome::unknown;
+    /// The body may hold the JSON-RPC answer all the same: read it, up to the limit of a message, and ask
+    /// `answer_counts` before this rule is applied.
+    bool look_in_body = false;
+
+    bool operator==(const reply_rule&) const = default;
+};
+
+namespace detail
+{
+
+// Statuses that refuse the request for its form, its place or its sender, before anything ran. Of other errors, 500
+// and those of gateways above all, that is not known.
+constexpr bool never_ran(int status) noexcept
+{
+    constexpr std::array statuses = {400, 401, 402, 403, 404, 405, 406, 407, 408, 411, 412, 413, 414,
+                                     415, 417, 421, 425, 426, 428, 429, 431, 451, 501, 505, 511};
+    for (const int known : statuses) {
+        if (known == status) return true;
+    }
+    return false;
+}
+
+constexpr reply_rule success_rule(const reply_facts& facts) noexcept
+{
+    switch (facts.sent) {
+    case sent_kind::request:
+        if (facts.status == 200 && facts.content == content::json) return {reply::json};
+        if (facts.status == 200 && facts.content == content::events) return {reply::stream};
+        return {reply::unexpected, outcome::unknown, facts.content == content::json || facts.content == content::none};
+    case sent_kind::listen:
+        if (facts.status == 200 && facts.content == content::events) return {reply::stream};
+        // HTML, server-sent events: 204 tells a client not to come again.
+        if (facts.status == 204) return {reply::no_stream_offered};
+        return {reply::unexpected};
+    case sent_kind::notification: // any success will do, whatever comes with it (HTTP 85, 86)
+    case sent_kind::end_session: break;
+    }
+    return {reply::accepted};
+}
+
+} // namespace detail
+
+/// The table.
+constexpr reply_rule judge_reply(const reply_facts& facts) noexcept
+{
+    const int status = facts.status;
+    if (status >= 200 && status <= 299) return detail::success_rule(facts);
+
+    reply_rule rule{reply::refused, detail::never_ran(status) ? outcome::not_sent : outcome::unknown};
+    // A JSON-RPC answer in the body beats the status, but not the ones that ask for another request first.
+    rule.look_in_body = facts.sent == sent_kind::request && facts.content == content::json;
+    switch (status) {
+    case 301:
+    case 302:
+    case 307:
+    case 308: return {reply::redirected, outcome::not_sent};
+    case 303: return {reply::redirected, outcome::unknown}; // it is what a server says that has done the work
+    case 401: return {reply::unauthorized, outcome::not_sent};
+    case 403:
+        if (facts.challenge) return {reply::unauthorized, outcome::not_sent};
+        break;
+    case 404:
+        if (facts.in_session) rule.what = reply::session_gone;
+        break;
+    case 405:
+        if (facts.sent == sent_kind::listen) rule.what = reply::no_stream_offered;
+        break;
+    case 429: rule.what = reply::busy; break;
+    case 503:
+        if (!facts.retry_after) break;
+        // A server that says when to come again has turned the request away; one that does not may be a gateway that
+        // lost its server on the way.
+        rule.what = reply::busy;
+        rule.fate = outcome::not_sent;
+        break;
+    default: break;
+    }
+    return rule;
+}
+
+/// Whether a JSON-RPC answer with the id of the request, found in the body, counts instead of the rule. `error_code`
+/// is that of the answer, nothing when it is a result.
+///
+/// Whoever answers has understood the request, so it may have run, and is not sent again. But servers also say that the
+/// session is gone (E-40) in an error with the id of the request: with the code that SDKs use for just that.
+constexpr bool answer_counts(const reply_rule& rule, std::optional<std::int64_t> error_code) noexcept
+{
+    if (!rule.look_in_body) return false;
+    constexpr std::int64_t session_not_found = -32001;
+    return rule.what != reply::session_gone || error_code != session_not_found;
+}
+
+/// The facts of a response.
+inline reply_facts reply_facts_of(sent_kind sent, bool in_session, int status, const fields& head)
+{
+    reply_facts out{sent, status, content::other, in_session, head.has("WWW-Authenticate"), head.has("Retry-After")};
+    if (!head.has("Content-Type")) out.content = content::none;
+    else if (has_media_type(head, "application/json")) out.content = content::json;
+    else if (has_media_type(head, "text/event-stream")) out.content = content::events;
+    return out;
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/sse.hpp
+//
+// Server-sent events: a reader that cuts a stream of bytes into events, and functions that write them. The reader is
+// the algorithm of the WHATWG (HTML, server-sent events, "interpreting an event stream") made incremental. Bytes in,
+// events out: it opens and reopens no connection, and does not look into the data.
+
+// ---- comcp/rpc/scan.hpp
+//
+// Looks at a message that is over the size limit while it is skipped, so that it can still be answered by its id or
+// fail the one call that it answers. Keeps the members of the envelope that matter and nothing of the rest, whatever
+// the size. Does not check the message: of a broken one the facts are what was seen until it broke.
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::rpc
+{
+
+/// Reads a message in chunks of any size.
+class oversize_scanner
+{
+public:
+    void feed(std::string_view chunk)
+    {
+        facts_.bytes += chunk.size();
+        const char* at = chunk.data();
+        const char* const end = at + chunk.size();
+        while (at != end) at = quoted_ ? inside_string(at, end) : depth_ > 1 ? nested(at, end) : envelope(at, end);
+    }
+
+    const oversize_facts& facts() const noexcept { return facts_; }
+
+private:
+    static constexpr std::size_t id_limit = 256;
+    static constexpr std::size_t method_limit = 128;
+    static constexpr std::size_t key_limit = 40; // "method" with each letter as \u006d has 36 bytes
+
+    // Where the scan is in the outermost object; deeper there are only strings and brackets.
+    enum class place { start, key, colon, value, after_value, end };
+
+    enum class field { other, id, method, result, error };
+
+    // From within a string to behind its closing quote or to the end of the chunk.
+    const char* inside_string(const char* at, const char* end)
+    {
+        const char* const begin = at;
+        if (escaped_) {
+            escaped_ = false;
+            ++at;
+        }
+        // Each byte is looked at once for a quote and once for a backslash, however many of them there are.
+        while (at != end) {
+            const char* const quote = find(at, end, '"');
+            const char* backslash = find(at, quote, '\\');
+            while (backslash != quote) {
+                if (backslash + 1 == end) { // the escaped byte is in the next chunk
+                    escaped_ = true;
+                    keep(begin, end);
+                    return end;
+                }
+                at = backslash + 2;
+                if (at > quote) break; // that quote was escaped
+                backslash = find(at, quote, '\\');
+            }
+            if (backslash != quote) continue;
+            at = quote;
+            if (at == end) break;
+            ++at;
+            quoted_ = false;
+            keep(begin, at);
+            if (depth_ == 1) string_ended();
+            return at;
+        }
+        keep(begin, end);
+        return end;
+    }
+
+    // Inside a member's object or array: only strings and brackets matter.
+    const char* nested(const char* at, const char* end)
+    {
+        for (; at != end; ++at) {
+            switch (*at) {
+            case '"': quoted_ = true; return at + 1;
+            case '{':
+            case '[': ++depth_; break;
+            case '}':
+            case ']':
+                if (--depth_ == 1) return at + 1;
+                break;
+            default: break;
+            }
+        }
+        return end;
+    }
+
+    // One byte between the members of the outermost object, or before it.
+    const char* envelope(const char* at, const char* end)
+    {
+        const char c = *at;
+        const bool space = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+        if (scalar_ && (space || c == ',' || c == '}')) scalar_ended();
+        if (space) return at + 1;
+        switch (place_) {
+        case place::start:
+            facts_.object = c == '{';
+            depth_ = 1;
+            place_ = facts_.object ? place::key : place::end;
+            break;
+        case place::key:
+            if (c == '"') begin_string(key_limit);
+            else if (c == '}') place_ = place::end;
+            break;
+        case place::colon:
+            if (c == ':') place_ = place::value;
+            break;
+        case place::value: value_begins(c); break;
+        case place::after_value:
+            if (scalar_) keep(at, at + 1);
+            else if (c == ',') place_ = place::key;
+            else if (c == '}') place_ = place::end;
+            break;
+        case place::end: return end; // no JSON, or behind it
+        }
+        return at + 1;
+    }
+
+    void value_begins(char c)
+    {
+        const bool null = c == 'n';
+        place_ = place::after_value;
+        switch (field_) {
+        case field::id:
+            facts_.id_present = true;
+            facts_.id_known = false;
+            break;
+        case field::method:
+            facts_.has_method = c == '"';
+            facts_.method.clear();
+            break;
+        case field::result: facts_.has_result = !null; break;
+        case field::error: facts_.has_error = !null; break;
+        case field::other: break;
+        }
+        if (c == '"') {
+            begin_string(field_ == field::id ? id_limit : field_ == field::method ? method_limit : 0);
+        } else if (c == '{' || c == '[') {
+            ++depth_;
+        } else {
+            scalar_ = true;
+            begin_text(field_ == field::id ? id_limit : 0);
+            keep(&c, &c + 1);
+        }
+    }
+
+    void begin_text(std::size_t room)
+    {
+        text_.clear();
+        room_ = room;
+        fits_ = room != 0;
+    }
+
+    void begin_string(std::size_t room)
+    {
+        quoted_ = true;
+        begin_text(room == 0 ? 0 : room + 2); // with its quotes
+        text_ = '"';
+    }
+
+    void keep(const char* from, const char* to)
+    {
+        if (!fits_) return;
+        const auto size = static_cast<std::size_t>(to - from);
+        fits_ = text_.size() + size <= room_;
+        if (fits_) text_.append(from, size);
+    }
+
+    // A string of the envelope, kept with its quotes if it had room.
+    void string_ended()
+    {
+        std::optional<std::string> text;
+        if (fits_) {
+            // Boost.JSON checks what we would send back: escapes, control characters, UTF-8.
+            if (auto value = parse_json(text_, 1)) text.emplace(value->get_string().data(), value->get_string().size());
+        }
+        if (place_ == place::key) {
+            place_ = place::colon;
+            field_ = !text               ? field::other
+                     : *text == "id"     ? field::id
+                     : *text == "method" ? field::method
+                     : *text == "result" ? field::result
+                     : *text == "error"  ? field::error
+                                         : field::other;
+        } else if (field_ == field::id && text) {
+            facts_.id = rpc::id::string(*std::move(text));
+            facts_.id_known = true;
+        } else if (field_ == field::method && text) {
+            facts_.method = *std::move(text);
+        }
+        fits_ = false;
+    }
+
+    void scalar_ended()
+    {
+        scalar_ = false;
+        if (field_ != field::id || !fits_) return;
+        if (std::optional<rpc::id> number = rpc::id::from_number(text_)) {
+            facts_.id = *std::move(number);
+            facts_.id_known = true;
+        }
+        fits_ = false;
+    }
+
+    static const char* find(const char* from, const char* to, char what)
+    {
+        const void* const found = std::memchr(from, what, static_cast<std::size_t>(to - from));
+        return found ? static_cast<const char*>(found) : to;
+    }
+
+    oversize_facts facts_;
+    std::size_t depth_ = 0;
+    place place_ = place::start;
+    field field_ = field::other;
+    bool quoted_ = false;
+    bool escaped_ = false; // the chunk ended behind a backslash
+    bool scalar_ = false;  // in a number or word of the outermost object
+    bool fits_ = false;
+    std::size_t room_ = 0;
+    std::string text_; // the key or value that is being read, as far as it matters
+};
+
+} // namespace comcp::inline COMCP_ABI::rpc
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// One event that has data, even if the data is empty. The views are valid until the next call of the parser, those
+/// into the chunk also no longer than the chunk.
+struct sse_event
+{
+    std::string_view type;     ///< "message" when the stream names none; cut to 256 bytes
+    std::string_view data;     ///< the data lines, joined by LF; empty when oversized
+    std::string_view id;       ///< the id that a resume after this event sends, whichever event brought it
+    bool has_id = false;       ///< this event itself brought an id
+    bool oversized = false;    ///< the data was over the limit and skipped
+    rpc::oversize_facts facts; ///< when oversized: what is known of the message
+
+    /// The data holds no message: it is empty, or only white space. Such an event only brings an id (2025-11-25,
+    /// transports: the priming event) and must not be parsed as JSON (E-37).
+    bool blank() const noexcept { return !oversized && data.find_first_not_of(" \t\r\n") == data.npos; }
+};
+
+/// Events from chunks. Where the chunks are cut makes no difference to the events.
+///
+///     parser.feed(chunk);
+///     while (parser.next(event)) ...
+///
+/// What the stream does not finish with a blank line is no event. Memory: the data of one event, up to the limit.
+class sse_parser
+{
+public:
+    /// `limit` bounds the data of one event in bytes; a larger one is skipped while it is read.
+    explicit sse_parser(std::size_t limit = limits{}.message) : limit_(limit) {}
+
+    /// Takes the next bytes of the stream, which stay where they are until `next()` is false.
+    void feed(std::string_view chunk)
+    {
+        chunk_ = chunk;
+        at_ = 0;
+        newline_ = find('\n');
+        carriage_return_ = find('\r');
+    }
+
+    /// Takes the next complete event; false when more bytes are needed.
+    bool next(sse_event& out)
+    {
+        if (given_) clear_event();
+        while (at_ != chunk_.size()) {
+            if (after_carriage_return_) { // CR LF is one line end, also when it is cut in two
+                after_carriage_return_ = false;
+                if (chunk_[at_] == '\n') {
+                    ++at_;
+                    continue;
+                }
+            }
+            if (part_ == part::name) read_name();
+            else read_value();
+            if (!line_ended_) continue;
+            line_ended_ = false;
+            if (end_line() && has_data_) {
+                give(out);
+                return true;
+            }
+        }
+        hold();
+        return false;
+    }
+
+    /// The id that a resume sends as `Last-Event-ID`; empty when there is none. It changes when an event ends, with
+    /// data or without (E-37). Of any bytes but NUL, CR and LF, at most 4,096: a longer one is ignored.
+    std::string_view last_event_id() const noexcept { return last_id_; }
+
+    /// The reconnection time that the stream asked for last, at most one hour.
+    std::optional<std::chrono::milliseconds> retry() const noexcept { return retry_; }
+
+    /// A new connection goes on with the same logical stream: an unfinished event is dropped, the id and the
+    /// reconnection time stay.
+    void restart()
+    {
+        const std::string id = last_id_;
+        const std::optional<std::chrono::milliseconds> retry = retry_;
+        *this = sse_parser(limit_);
+        last_id_ = next_id_ = id;
+        retry_ = retry;
+    }
+
+    /// The bytes of an unfinished event that are held.
+    std::size_t buffered() const noexcept { return view_.size() + data_.size(); }
+
+private:
+    static constexpr std::size_t type_limit = 256;
+    static constexpr std::size_t id_limit = 4096;
+    static constexpr std::size_t keep_at_most = 256 * 1024;
+    static constexpr std::uint32_t longest_retry = 60 * 60 * 1000;
+    static constexpr std::string_view mark = "\xEF\xBB\xBF";
+
+    enum class part { name, space, value };
+
+    enum class field { ignored, data, event, id, retry };
+
+    std::size_t find(char what) const noexcept { return std::min(chunk_.find(what, at_), chunk_.size()); }
+
+    // The end of the line within the chunk. Both positions are kept while they lie ahead, so that each byte is looked
+    // at once even if the lines end with the other character.
+    std::size_t line_end() noexcept
+    {
+        if (newline_ < at_) newline_ = find('\n');
+        if (carriage_return_ < at_) carriage_return_ = find('\r');
+        return std::min(newline_, carriage_return_);
+    }
+
+    void take_line_end()
+    {
+        after_carriage_return_ = chunk_[at_] == '\r';
+        ++at_;
+        line_ended_ = true;
+    }
+
+    // The name may be cut by the end of the chunk. What is longer than a known name with a byte order mark is unknown.
+    void read_name()
+    {
+        while (at_ != chunk_.size()) {
+            const char c = chunk_[at_];
+            if (c == '\n' || c == '\r') {
+                begin_field();
+                empty_line_ = part_ == part::name;
+                return take_line_end();
+            }
+            if (c == ':') {
+                begin_field();
+                part_ = field_ == field::ignored ? part::value : part::space;
+                ++at_;
+                return;
+            }
+            if (name_size_ == name_.size()) {
+                field_ = field::ignored;
+                part_ = part::value;
+                return;
+            }
+            name_[name_size_++] = c;
+            ++at_;
+        }
+    }
+
+    // Leaves `part_` at `name` when there is no name at all: a comment, or an empty line.
+    void begin_field()
+    {
+        std::string_view name(name_.data(), name_size_);
+        if (first_line_ && name.starts_with(mark)) name.remove_prefix(mark.size());
+        field_ = name == "data"    ? field::data
+                 : name == "id"    ? field::id
+                 : name == "event" ? field::event
+                 : name == "retry" ? field::retry
+                                   : field::ignored;
+        if (!name.empty()) part_ = part::value;
+        if (field_ == field::data) {
+            if (has_data_) add_data("\n");
+            has_data_ = true;
+        }
+    }
+
+    void read_value()
+    {
+        if (part_ == part::space) {
+            part_ = part::value;
+            if (chunk_[at_] == ' ') {
+                ++at_;
+                return;
+            }
+        }
+        const std::size_t end = line_end();
+        const std::string_view piece = chunk_.substr(at_, end - at_);
+        at_ = end;
+        if (field_ == field::data) add_data(piece);
+        else if (field_ != field::ignored) add_value(piece);
+        if (end != chunk_.size()) take_line_end();
+    }
+
+    // A value that is too long is kept with one byte too many.
+    void add_value(std::string_view piece)
+    {
+        const std::size_t room = (field_ == field::event ? type_limit : id_limit + 1) - value_.size();
+        value_.append(piece.substr(0, room));
+    }
+
+    void add_data(std::string_view piece)
+    {
+        if (skipping_) return scanner_.feed(piece);
+        if (piece.size() > limit_ - buffered()) {
+            skipping_ = true;
+            scanner_ = {};
+            scanner_.feed(view_);
+            scanner_.feed(data_);
+            scanner_.feed(piece);
+            view_ = {};
+            std::string().swap(data_);
+        } else if (buffered() == 0) {
+            view_ = piece;
+        } else {
+            hold();
+            data_.append(piece);
+        }
+    }
+
+    // The chunk goes away, or a second piece follows: copies what was only pointed at.
+    void hold()
+    {
+        data_.append(view_);
+        view_ = {};
+    }
+
+    // True when the line was empty, which ends the event.
+    bool end_line()
+    {
+        const bool ends_event = empty_line_;
+        if (ends_event) {
+            if (has_id_) last_id_ = next_id_;
+            if (!has_data_) clear_event();
+        } else if (field_ == field::event) {
+            type_ = value_;
+        } else if (field_ == field::id && value_.size() <= id_limit && value_.find('\0') == value_.npos) {
+            next_id_ = value_;
+            has_id_ = true;
+        } else if (field_ == field::retry) {
+            read_retry();
+        }
+        value_.clear();
+        name_size_ = 0;
+        part_ = part::name;
+        field_ = field::ignored;
+        empty_line_ = false;
+        first_line_ = false;
+        return ends_event;
+    }
+
+    void read_retry()
+    {
+        if (value_.empty() || value_.find_first_not_of("0123456789") != value_.npos) return;
+        std::uint32_t value = 0;
+        for (const char digit : value_) {
+            value = std::min(longest_retry, value * 10 + static_cast<std::uint32_t>(digit - '0'));
+        }
+        retry_ = std::chrono::milliseconds(value);
+    }
+
+    void give(sse_event& out)
+    {
+        out.type = type_.empty() ? std::string_view("message") : std::string_view(type_);
+        out.data = data_.empty() ? view_ : std::string_view(data_);
+        out.id = last_id_;
+        out.has_id = has_id_;
+        out.oversized = skipping_;
+        if (skipping_) out.facts = scanner_.facts();
+        given_ = true;
+    }
+
+    void clear_event()
+    {
+        given_ = false;
+        has_data_ = false;
+        has_id_ = false;
+        skipping_ = false;
+        type_.clear();
+        view_ = {};
+        if (data_.capacity() > keep_at_most) std::string().swap(data_);
+        data_.clear();
+    }
+
+    std::size_t limit_;
+
+    std::string_view chunk_;
+    std::size_t at_ = 0;
+    std::size_t newline_ = 0;         // the next one at or behind `at_`, or one that is past and looked for again
+    std::size_t carriage_return_ = 0; // likewise
+    bool after_carriage_return_ = false;
+
+    // The line.
+    part part_ = part::name;
+    field field_ = field::ignored;
+    bool first_line_ = true;
+    bool empty_line_ = false;
+    bool line_ended_ = false;
+    std::array<char, mark.size() + 5> name_{};
+    std::size_t name_size_ = 0;
+    std::string value_; // of a field other than data
+
+    // The event.
+    bool given_ = false; // to the caller, who still looks at it
+    bool has_data_ = false;
+    bool has_id_ = false;
+    bool skipping_ = false; // its data is over the limit
+    std::string type_;
+    std::string_view view_; // the data while it is one piece of the chunk; else it is in `data_`
+    std::string data_;
+    rpc::oversize_scanner scanner_;
+
+    // The stream.
+    std::string next_id_; // takes effect at the end of the event
+    std::string last_id_;
+    std::optional<std::chrono::milliseconds> retry_;
+};
+
+/// Begins an event whose data, one line, the caller appends: JSON as comcp writes it has no line end in it. An empty
+/// id or type writes no such field; neither may hold CR, LF or NUL. `end_sse_event` must follow.
+inline void begin_sse_event(std::string& out, std::string_view id = {}, std::string_view type = {})
+{
+    if (!id.empty()) out.append("id: ").append(id) += '\n';
+    if (!type.empty()) out.append("event: ").append(type) += '\n';
+    out += "data: ";
+}
+
+inline void end_sse_event(std::string& out) { out += "\n\n"; }
+
+/// Writes an event with any data. Its lines, which CR, LF or CR LF end, arrive joined by LF.
+inline void write_sse_event(std::string& out, std::string_view data, std::string_view id = {},
+                            std::string_view type = {})
+{
+    begin_sse_event(out, id, type);
+    for (std::size_t at; (at = data.find_first_of("\r\n")) != data.npos;) {
+        out.append(data.substr(0, at)).append("\ndata: ");
+        data.remove_prefix(at + (data.substr(at).starts_with("\r\n") ? 2 : 1));
+    }
+    out += data;
+    end_sse_event(out);
+}
+
+/// Writes the reconnection time that the peer should keep. Between events; not an event.
+/// 2025-11-25, transports: a server should send it before it closes a connection whose stream goes on (E-36).
+inline void write_sse_retry(std::string& out, std::chrono::milliseconds time)
+{
+    out.append("retry: ").append(std::to_string(std::max<std::chrono::milliseconds::rep>(time.count(), 0))) += "\n\n";
+}
+
+/// Writes an event with an id and empty data, so that the peer can resume from the very start of the stream.
+/// 2025-11-25, transports: sent at once when a stream opens; only to peers of that revision, others choke on it (E-37).
+inline void write_sse_priming(std::string& out, std::string_view id) { write_sse_event(out, {}, id); }
+
+/// Writes a comment, which every peer ignores, so that nobody between takes the connection for dead. Between events.
+inline void write_sse_keep_alive(std::string& out) { out += ": keep-alive\n\n"; }
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+class client_hub;
+
+class client_exchange final : public client_request, public std::enable_shared_from_this<client_exchange>
+{
+public:
+    client_exchange(client_hub& hub, sent_kind what, exchange_id number) : hub_(hub), what_(what), number_(number) {}
+
+    sent_kind what() const { return what_; }
+    exchange_id number() const { return number_; }
+    /// What its next HTTP request is: a POST whose stream broke goes on as a GET.
+    sent_kind asks() const { return resuming_ ? sent_kind::listen : what_; }
+    /// For the next GET; empty when there is none.
+    std::string_view last_event_id() const;
+
+    /// It is to be asked, now or when there is room.
+    void wanted() { phase_ = phase::asking; }
+    /// It was put on a connection; `in_session`: with a session id.
+    void asked(client_connection& on, std::shared_ptr<const url> to, bool in_session);
+    /// It could not be asked at all.
+    void refused(fault why) { give_up(std::move(why)); }
+
+    /// The session's verdicts. `resume`: whether it goes on.
+    void complete();
+    void abandon();
+    bool resume();
+
+    void expired();
+
+    std::uint64_t on_head(const response_head& head) override;
+    void on_body(std::string_view piece) override;
+    void on_end() override;
+    void on_broken(broken_request how) override;
+
+    // Of the hub.
+    std::uint64_t key = 0;
+    comcp::detail::owned_deadline<client_exchange, &client_exchange::expired> due{*this};
+
+private:
+    enum class phase : std::uint8_t {
+        asking,   ///< no head yet
+        json,     ///< the body is the answer
+        events,   ///< the body is a stream
+        refusal,  ///< the body may say why
+        draining, ///< the body is of no interest
+        pausing,  ///< before the next GET
+        told,     ///< the session knows that it ended; its verdict follows
+        over,
+    };
+
+    static constexpr std::uint64_t drained_at_most = 64 * 1024;
+
+    void read_stream(std::string_view piece);
+    void deliver(std::string_view text, std::string_view piece);
+    /// The body, of which the connection may still have the bytes.
+    void deliver_answer(client_connection* from);
+    void deliver_oversized(const rpc::oversize_facts& facts);
+    bool answered_all_the_same();
+    /// The stream ended, or broke.
+    void stream_ended();
+    /// The status was no success, or the content no answer.
+    void conclude(client_connection* from);
+    void follow();
+    void time_is_up();
+    /// Waits for the next GET; false: no more of them.
+    bool pause();
+    bool pause_or_end(fault why);
+    void tell_closed();
+    void give_up(fault why);
+    void finish();
+    fault status_fault() const;
+    void leave_connection();
+
+    client_hub& hub_;
+    sent_kind what_;
+    exchange_id number_;
+    phase phase_ = phase::asking;
+    bool resuming_ = false;
+    bool in_session_ = false;
+    bool answered_ = false; // the session wants no more of it
+    bool repeated_ = false; // a GET or DELETE that an idle connection lost
+    unsigned attempt_ = 0;  // GETs since the last event
+    unsigned redirects_ = 0;
+    client_connection* on_ = nullptr;
+    std::shared_ptr<const url> sent_to_;
+    time_point opened_{};
+
+    // Of the response.
+    reply_rule rule_;
+    int status_ = 0;
+    std::uint64_t declared_ = 0;
+    std::string challenge_;
+    std::string location_;
+    std::optional<std::chrono::seconds> retry_after_;
+    std::string_view problem_; // with a success that is none
+    std::string_view whole_;   // a body that came in one piece
+    std::string text_;         // or in several
+    std::optional<sse_parser> events_;
+};
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/client_hub.hpp
+//
+// What all exchanges of one HTTP client transport share: connections, what the session is to be told, the session id,
+// and one timer. Everything happens in place, in the turn of the connection that read or of the session that asked.
+
+// ---- comcp/http/connection_pool.hpp
+//
+// The connections of a client that wait for their next request. The one that was used last goes first, so that what is
+// too much stays idle and expires. It opens none.
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// Thread rule: the executor of the connections.
+class connection_pool
+{
+public:
+    /// Keeps at most `most` connections, each for at most `idle`.
+    connection_pool(std::size_t most, duration idle) : most_(most), idle_(idle) {}
+
+    /// A connection to `to` that is open as far as can be known, or null. Those that are not are cut.
+    std::shared_ptr<client_connection> take(const origin& to)
+    {
+        for (std::size_t i = waiting_.size(); i-- != 0;) {
+            if (waiting_[i].connection->origin() != to) continue;
+            const std::shared_ptr<client_connection> found = std::move(waiting_[i].connection);
+            waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
+            if (found->usable()) return found;
+            found->cut();
+            i = std::min(i, waiting_.size());
+        }
+        return nullptr;
+    }
+
+    /// Keeps a connection.
+    void put(std::shared_ptr<client_connection> connection, time_point now)
+    {
+        if (most_ == 0) connection->cut();
+        else if (waiting_.size() >= most_) cut_first();
+        if (connection->closed()) return;
+        waiting_.push_back({std::move(connection), comcp::detail::deadline_after(now, idle_)});
+    }
+
+    /// Cuts what is too old.
+    void expire(time_point now)
+    {
+        while (!waiting_.empty() && waiting_.front().until <= now) cut_first();
+    }
+
+    /// A connection was closed.
+    void forget(const client_connection& gone)
+    {
+        std::erase_if(waiting_, [&](const entry& each) { return each.connection.get() == &gone; });
+    }
+    void cut_all()
+    {
+        while (!waiting_.empty()) cut_first();
+    }
+    /// The execution context ends.
+    void drop_all() { waiting_.clear(); }
+
+    std::size_t size() const { return waiting_.size(); }
+
+private:
+    struct entry
+    {
+        std::shared_ptr<client_connection> connection;
+        time_point until;
+    };
+
+    void cut_first()
+    {
+        const std::shared_ptr<client_connection> oldest = std::move(waiting_.front().connection);
+        waiting_.erase(waiting_.begin());
+        oldest->cut();
+    }
+
+    std::size_t most_;
+    duration idle_;
+    std::vector<entry> waiting_; // in the order in which they became idle
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+/// Ownership: the transport, and each connection's coroutine, by value. Thread rule: its executor. It may outlive the
+/// execution context.
+class client_hub final : public connection_owner, public std::enable_shared_from_this<client_hub>
+{
+public:
+    client_hub(const executor& ex, client_settings with);
+
+    // ---- for the transport -----------------------------------------------------------------------------------------
+
+    static task<void> receive(std::shared_ptr<client_hub> self, transport_batch& batch);
+    std::string& begin(const send_hint& hint);
+    void commit();
+    void abandon(exchange_id which);
+    void complete(exchange_id which);
+    bool resume(exchange_id which);
+    void negotiated(std::string_view version);
+    void listen();
+    static task<void> finish(std::shared_ptr<client_hub> self);
+    void close() noexcept;
+    void context_gone() noexcept;
+
+    // ---- for exchanges ---------------------------------------------------------------------------------------------
+
+    const client_settings& settings() const { return with_; }
+    time_point now() const { return deadlines_.now(); }
+    double random() const;
+    transport_event& push(transport_event::kind what, exchange_id on);
+    /// What was read on a connection, and the exchange's own text, stay until the session has seen them.
+    void keep(client_connection* connection, std::shared_ptr<client_exchange> exchange);
+    std::string_view keep_text(std::string_view text);
+    void start(const std::shared_ptr<client_exchange>& what);
+    void set_due(client_exchange& what, duration after);
+    void forget(client_exchange& what);
+    /// Lets the session hear what there is, in place.
+    void wake();
+    /// The session id of a response. *Errors*: it cannot be one.
+    result<void> learn_session(const fields& head);
+    /// The server does not know the session any more: there is nothing to end.
+    void lost_session() { session_lost_ = true; }
+    /// Everything goes to another URL from now on.
+    void move_to(url to);
+
+    void on_idle(client_connection& connection) override;
+    void on_closed(client_connection& connection) override;
+    void on_read(client_connection& connection) override;
+
+private:
+    static constexpr std::size_t most_notices = 64; // that were not accepted yet: then the session hears nothing new
+    static constexpr std::size_t most_waiting = 1024;
+
+    /// The session is busy inside the transport: it is not woken in place.
+    class entered
+    {
+    public:
+        explicit entered(client_hub& of) : hub_(of) { ++hub_.inside_; }
+        entered(const entered&) = delete;
+        entered& operator=(const entered&) = delete;
+        ~entered() { --hub_.inside_; }
+
+    private:
+        client_hub& hub_;
+    };
+    struct wake_later;
+    struct release_all;
+    struct serve_later;
+
+    std::shared_ptr<client_exchange> make(sent_kind what, exchange_id number);
+    void begin_exchange(const std::shared_ptr<client_exchange>& what);
+    std::shared_ptr<client_exchange> find(exchange_id which) const;
+    void write_head(client_exchange& of) const;
+    void write_post_head();
+    void serve_waiting();
+    duration time_for(const client_exchange& what) const;
+    bool has_room_for(const client_exchange& what) const;
+    void release(std::vector<std::shared_ptr<client_connection>>& held);
+    bool something_to_tell() const;
+    void release_given_up();
+    void drop_events();
+    void drop_unused();
+
+    client_settings with_;
+    comcp::executor executor_;
+    std::shared_ptr<comcp::detail::parking_lot> lot_;
+    comcp::detail::deadline_queue deadlines_;
+    std::shared_ptr<const url> url_;
+    std::string post_head_; // but for the length of the body
+    std::string session_;
+    bool session_lost_ = false;
+    std::string version_;
+
+    std::unordered_map<std::uint64_t, std::shared_ptr<client_exchange>> exchanges_;
+    std::uint64_t last_key_ = std::uint64_t(1) << 63U; // of those that the session does not number
+    std::shared_ptr<client_exchange> building_;
+    std::shared_ptr<client_exchange> gate_; // `initialized`: nothing overtakes it
+    bool gate_next_ = false;
+    std::size_t notices_ = 0;
+
+    std::vector<std::shared_ptr<client_connection>> connections_;
+    connection_pool pool_;
+    comcp::detail::owned_deadline<client_hub, &client_hub::drop_unused> unused_{*this};
+    std::deque<std::shared_ptr<client_exchange>> waiting_; // for a connection
+
+    transport_batch pending_;
+    struct kept
+    {
+        std::vector<std::shared_ptr<client_connection>> connections;
+        std::vector<std::shared_ptr<client_exchange>> exchanges;
+        std::deque<std::string> texts;
+    };
+    kept kept_;   // for what is pending
+    kept handed_; // for what the session looks at
+    comcp::detail::waiter arrived_;
+    comcp::detail::waiter quiet_; // the finishing coroutine
+    int inside_ = 0;
+    bool finishing_ = false;
+    bool closed_ = false;
+};
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/retry_after.hpp
+//
+// The delay that a server asks for in Retry-After (RFC 9110 section 10.2.3), as seconds or as a date. The caller says
+// what time it is; the obsolete forms of dates are not read.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// Reads "Sun, 06 Nov 1994 08:49:37 GMT", also from a Date field. That the day of the week fits is not checked.
+constexpr std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text) noexcept
+{
+    constexpr std::string_view form = "Sun, 00 Nov 0000 00:00:00 GMT"; // letters stand for letters, 0 for a digit
+    constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    if (text.size() != form.size() || !text.ends_with(" GMT")) return std::nullopt;
+    for (std::size_t i = 0; i < form.size(); ++i) {
+        const bool digit = detail::is_digit(text[i]);
+        const bool letter = to_lower(text[i]) >= 'a' && to_lower(text[i]) <= 'z';
+        if (form[i] == '0' ? !digit : to_lower(form[i]) != form[i] || form[i] >= 'a' ? !letter : text[i] != form[i]) {
+            return std::nullopt;
+        }
+    }
+    const auto number = [&](std::size_t at, std::size_t size) {
+        int value = 0;
+        for (const char c : text.substr(at, size)) value = value * 10 + (c - '0');
+        return value;
+    };
+    const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
+    const std::chrono::year_month_day day(std::chrono::year(number(12, 4)),
+                                          std::chrono::month(static_cast<unsigned>(month - months.begin()) + 1),
+                                          std::chrono::day(static_cast<unsigned>(number(5, 2))));
+    const int hour = number(17, 2);
+    const int minute = number(20, 2);
+    const int second = number(23, 2); // 60 is a leap second
+    if (!day.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+    return std::chrono::sys_days(day) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+           std::chrono::seconds(second);
+}
+
+/// The delay from `now` on: none for a date that has passed, one hour at most. Nothing when the value is neither form.
+constexpr std::optional<std::chrono::seconds> parse_retry_after(std::string_view value,
+                                                                std::chrono::sys_seconds now) noexcept
+{
+    constexpr std::chrono::seconds most = std::chrono::hours(1);
+    value = trim(value);
+    if (!value.empty() && std::all_of(value.begin(), value.end(), detail::is_digit)) {
+        std::chrono::seconds delay{};
+        for (const char c : value) delay = std::min(most, delay * 10 + std::chrono::seconds(c - '0'));
+        return delay;
+    }
+    const std::optional<std::chrono::sys_seconds> date = parse_http_date(value);
+    if (!date) return std::nullopt;
+    return std::clamp(*date - now, std::chrono::seconds(0), most);
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <functional>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+/// Text of a peer for an error: one line of printable characters, cut.
+COMCP_DECL std::string excerpt(std::string_view text)
+{
+    constexpr std::size_t most = 200;
+    std::string out;
+    for (const char c : text.substr(0, most)) out += static_cast<unsigned char>(c) < ' ' || c == 0x7F ? ' ' : c;
+    if (text.size() > most) out += "...";
+    return out;
+}
+
+COMCP_DECL bool is_encoded(const fields& head)
+{
+    for (const std::string_view each : head.items("Content-Encoding"))
+        if (!equal_ignoring_case(each, "identity")) return true;
+    return false;
+}
+
+COMCP_DECL std::string_view client_exchange::last_event_id() const
+{
+    if (!events_ || !valid_value(events_->last_event_id())) return {};
+    return events_->last_event_id();
+}
+
+// ---- verdicts ------------------------------------------------------------------------------------------------------
+
+COMCP_DECL void client_exchange::asked(client_connection& on, std::shared_ptr<const url> to, bool in_session)
+{
+    on_ = &on;
+    sent_to_ = std::move(to);
+    in_session_ = in_session;
+}
+
+COMCP_DECL void client_exchange::complete()
+{
+    answered_ = true;
+    if (!on_) return finish();
+    // What is left is read, so that the connection can be used again; not for long.
+    hub_.set_due(*this, hub_.settings().times.rest);
+}
+
+COMCP_DECL void client_exchange::abandon()
+{
+    answered_ = true;
+    leave_connection();
+    finish();
+}
+
+COMCP_DECL bool client_exchange::resume()
+{
+    // Handshake era, transports: a stream whose events have ids is resumed with a GET, also that of a POST (E-35).
+    if (phase_ != phase::told || last_event_id().empty()) return false;
+    return pause();
+}
+
+COMCP_DECL void client_exchange::expired()
+{
+    const auto hub = hub_.shared_from_this(); // the session may end in here
+    const auto self = shared_from_this();
+    time_is_up();
+    hub->wake();
+}
+
+COMCP_DECL void client_exchange::time_is_up()
+{
+    if (phase_ == phase::pausing) {
+        resuming_ = what_ != sent_kind::listen;
+        body = std::string();
+        return hub_.start(shared_from_this());
+    }
+    const bool asked = on_ != nullptr;
+    leave_connection();
+    if (answered_ || what_ == sent_kind::end_session) return finish();
+    if (phase_ == phase::events) return stream_ended();
+    fault why = fail(errc::timed_out, "no response within the time limit");
+    why.fate = asked ? outcome::unknown : outcome::not_sent;
+    if (asks() == sent_kind::listen && pause_or_end(why)) return;
+    give_up(std::move(why));
+}
+
+// ---- the response --------------------------------------------------------------------------------------------------
+
+COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
+{
+    status_ = response.status;
+    problem_ = {};
+    whole_ = {};
+    text_.clear();
+    declared_ = response.body.length;
+    rule_ = judge_reply(reply_facts_of(asks(), in_session_, response.status, response.fields));
+    if (rule_.what == reply::json || rule_.what == reply::stream) {
+        if (is_encoded(response.fields)) {
+            problem_ = "its content is encoded, which was not asked for";
+            rule_ = reply_rule{reply::unexpected};
+        } else if (what_ == sent_kind::request && !resuming_) {
+            if (const result<void> learnt = hub_.learn_session(response.fields); !learnt) {
+                problem_ = "its Mcp-Session-Id is not visible ASCII";
+                rule_ = reply_rule{reply::unexpected};
+            }
+        }
+    }
+    switch (rule_.what) {
+    case reply::json:
+        phase_ = phase::json;
+        hub_.set_due(*this, hub_.settings().times.idle);
+        return hub_.settings().bounds.message;
+    case reply::stream:
+        phase_ = phase::events;
+        if (events_) events_->restart();
+        else events_.emplace(hub_.settings().bounds.message);
+        opened_ = hub_.now();
+        hub_.set_due(*this, hub_.settings().times.first_event);
+        return unlimited_body;
+    case reply::accepted: {
+        const bool endless =
+            response.body == framing::until_close() || has_media_type(response.fields, "text/event-stream");
+        phase_ = phase::draining;
+        if (!endless) return drained_at_most;
+        leave_connection();
+        finish();
+        return 0;
+    }
+    default: break;
+    }
+    phase_ = phase::refusal;
+    challenge_ = std::string(response.fields.find("WWW-Authenticate").value_or(""));
+    for (const std::string_view more : response.fields.find_all("WWW-Authenticate"))
+        if (more.data() != response.fields.find("WWW-Authenticate")->data()) challenge_.append(", ").append(more);
+    location_ = std::string(response.fields.find("Location").value_or(""));
+    retry_after_.reset();
+    if (const auto value = response.fields.find("Retry-After")) {
+        // The server's own clock: no other is needed for a date.
+        const auto date = parse_http_date(response.fields.find("Date").value_or(""));
+        retry_after_ = parse_retry_after(*value, date.value_or(std::chrono::sys_seconds()));
+        if (!date && value->find(':') != value->npos) retry_after_.reset();
+    }
+    hub_.set_due(*this, hub_.settings().times.notice);
+    return rule_.look_in_body ? hub_.settings().bounds.message : drained_at_most;
+}
+
+COMCP_DECL void client_exchange::on_body(std::string_view piece)
+{
+    switch (phase_) {
+    case phase::events: return read_stream(piece);
+    case phase::json:
+    case phase::refusal:
+        if (hub_.settings().times.idle != no_limit && phase_ == phase::json)
+            hub_.set_due(*this, hub_.settings().times.idle);
+        if (text_.empty() && whole_.empty() && piece.size() == declared_) {
+            whole_ = piece;
+            return;
+        }
+        if (text_.empty() && declared_ > text_.capacity()) text_.reserve(static_cast<std::size_t>(declared_));
+        text_ += piece;
+        return;
+    default: return;
+    }
+}
+
+COMCP_DECL void client_exchange::on_end()
+{
+    client_connection* const was_on = std::exchange(on_, nullptr);
+    switch (phase_) {
+    case phase::json:
+        if (!text_.empty()) whole_ = text_;
+        if (answered_) return finish();
+        if (whole_.find_first_not_of(" \t\r\n") == whole_.npos) {
+            problem_ = "it is empty";
+            return give_up(status_fault());
+        }
+        return deliver_answer(was_on);
+    case phase::events: return stream_ended();
+    case phase::refusal:
+        if (!text_.empty()) whole_ = text_;
+        return conclude(was_on);
+    default: return finish();
+    }
+}
+
+COMCP_DECL void client_exchange::on_broken(broken_request how)
+{
+    client_connection* const was_on = std::exchange(on_, nullptr);
+    fault why = std::move(how.why);
+    why.fate = how.sent ? outcome::unknown : outcome::not_sent;
+    if (how.begun && why.code == errc::invalid_message)
+        why = fail(errc::bad_response, "the response is not HTTP/1.1: " + why.text);
+    if (how.sent) why.fate = outcome::unknown;
+    switch (phase_) {
+    case phase::asking: break;
+    case phase::events: return stream_ended();
+    case phase::json:
+        if (answered_) return finish();
+        if (why.code != errc::too_large) return give_up(std::move(why));
+        {
+            // What it answers is known, whatever is in it.
+            rpc::oversize_facts facts;
+            facts.object = facts.id_present = facts.id_known = facts.has_result = true;
+            facts.id = rpc::id(static_cast<std::int64_t>(number_));
+            facts.bytes = static_cast<std::size_t>(declared_ != 0 ? declared_ : text_.size());
+            deliver_oversized(facts);
+        }
+        return tell_closed();
+    case phase::refusal:
+        if (!text_.empty()) whole_ = text_;
+        return conclude(was_on);
+    default: return finish();
+    }
+    if (answered_) return finish();
+    // What only reads, or ends, may be asked again; an idle connection that died is no reason to give up.
+    const bool harmless = asks() == sent_kind::listen || what_ == sent_kind::end_session;
+    if ((harmless && how.reused && !how.begun && !std::exchange(repeated_, true)) || (!how.sent && how.reused))
+        return hub_.start(shared_from_this());
+    if (what_ == sent_kind::end_session) return finish();
+    if (asks() == sent_kind::listen && pause_or_end(why)) return;
+    give_up(std::move(why));
+}
+
+COMCP_DECL void client_exchange::read_stream(std::string_view piece)
+{
+    if (hub_.settings().times.idle != no_limit || hub_.settings().times.first_event != no_limit)
+        hub_.set_due(*this, answered_ ? hub_.settings().times.rest : hub_.settings().times.idle);
+    events_->feed(piece);
+    sse_event event;
+    while (phase_ == phase::events && events_->next(event)) {
+        attempt_ = 0;
+        if (event.oversized) {
+            deliver_oversized(event.facts);
+        } else if (!event.blank() && event.type == "message") { // E-37
+            deliver(event.data, piece);
+        }
+    }
+}
+
+COMCP_DECL void client_exchange::deliver(std::string_view text, std::string_view piece)
+{
+    const std::less_equal<const char*> before;
+    const bool in_piece =
+        before(piece.data(), text.data()) && before(text.data() + text.size(), piece.data() + piece.size());
+    if (in_piece) hub_.keep(on_, nullptr);
+    else text = hub_.keep_text(text);
+    hub_.push(transport_event::kind::message, number_).text = text;
+}
+
+COMCP_DECL void client_exchange::deliver_answer(client_connection* from)
+{
+    hub_.keep(from, shared_from_this());
+    hub_.push(transport_event::kind::message, number_).text = whole_;
+    tell_closed();
+}
+
+COMCP_DECL void client_exchange::deliver_oversized(const rpc::oversize_facts& facts)
+{
+    hub_.push(transport_event::kind::oversized, number_).skipped = facts;
+}
+
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+COMCP_DECL void client_exchange::stream_ended()
+{
+    if (answered_) return finish();
+    if (what_ != sent_kind::listen) return tell_closed();
+    // A stream that stood for a while was a good one, though nothing was said on it.
+    if (hub_.now() - opened_ >= std::chrono::minutes(1)) attempt_ = 0;
+    if (!pause()) finish();
+}
+
+COMCP_DECL bool client_exchange::answered_all_the_same()
+{
+    if (!rule_.look_in_body || whole_.empty()) return false;
+    rpc::parser parser(hub_.settings().bounds.depth);
+    const rpc::parsed& read = parser.parse(whole_);
+    if (read.state != rpc::parsed::status::message || !read.msg.has_id) return false;
+    const bool failed = read.msg.type == rpc::message::kind::error;
+    if (!failed && read.msg.type != rpc::message::kind::result) return false;
+    if (read.msg.id.decimal() != static_cast<std::int64_t>(number_)) return false;
+    std::optional<std::int64_t> code;
+    if (failed) code = integer_member(*read.msg.error, "code");
+    return answer_counts(rule_, code);
+}
+
+COMCP_DECL void client_exchange::conclude(client_connection* from)
+{
+    if (answered_) return finish();
+    if (rule_.what == reply::session_gone) hub_.lost_session();
+    if (rule_.what == reply::redirected) return follow();
+    if (what_ == sent_kind::request && !resuming_ && answered_all_the_same()) return deliver_answer(from);
+    if (what_ == sent_kind::end_session) return finish();
+    if (asks() == sent_kind::listen) {
+        // 4xx is final (SSE 83); a server that is overloaded or away may come back.
+        if ((rule_.what == reply::busy || status_ >= 500) && pause()) return;
+        if (what_ == sent_kind::listen) return finish();
+    }
+    give_up(status_fault());
+}
+
+COMCP_DECL void client_exchange::follow()
+{
+    // 301, 302 and 303 turn a POST into a GET: nobody follows those (HTTP 91).
+    const bool same_method = status_ == 307 || status_ == 308;
+    const result<url> to = sent_to_->resolve(location_);
+    fault why = status_fault();
+    if (location_.empty() || !to) {
+        why.text += ", without a usable Location";
+    } else {
+        why.text += ": it moved to " + to->text();
+        const bool same = to->origin() == sent_to_->origin();
+        const bool safe = to->secure() || !sent_to_->secure();
+        if (same_method && (same || (hub_.settings().other_origins && safe))) {
+            if (redirects_++ < 3) {
+                hub_.move_to(*to);
+                return hub_.start(shared_from_this());
+            }
+            why.text += ", after 3 other redirects";
+        } else if (same_method) {
+            why.text += ", which is another origin";
+        }
+    }
+    if (what_ == sent_kind::listen || what_ == sent_kind::end_session) return finish();
+    give_up(std::move(why));
+}
+
+COMCP_DECL bool client_exchange::pause()
+{
+    const client_settings& with = hub_.settings();
+    if (!with.reconnect) return false;
+    reconnect_facts facts;
+    facts.attempt = ++attempt_;
+    if (phase_ == phase::refusal && retry_after_) facts.asked = *retry_after_;
+    else if (events_ && events_->retry()) facts.asked = *events_->retry();
+    facts.random = hub_.random();
+    const std::optional<duration> delay = with.reconnect(facts);
+    if (!delay) return false;
+    phase_ = phase::pausing;
+    hub_.set_due(*this, *delay);
+    return true;
+}
+
+COMCP_DECL bool client_exchange::pause_or_end(fault why)
+{
+    if (pause()) return true;
+    if (what_ == sent_kind::listen) {
+        finish();
+    } else {
+        why.fate = outcome::unknown;
+        give_up(std::move(why));
+    }
+    return true;
+}
+
+COMCP_DECL void client_exchange::tell_closed()
+{
+    phase_ = phase::told;
+    hub_.set_due(*this, no_limit);
+    hub_.push(transport_event::kind::exchange_closed, number_);
+}
+
+COMCP_DECL void client_exchange::give_up(fault why)
+{
+    // The POST of a stream that is resumed has arrived.
+    if (resuming_) why.fate = outcome::unknown;
+    hub_.push(transport_event::kind::exchange_failed, number_).why = std::move(why);
+    finish();
+}
+
+COMCP_DECL void client_exchange::finish()
+{
+    phase_ = phase::over;
+    on_ = nullptr;
+    hub_.forget(*this);
+}
+
+COMCP_DECL fault client_exchange::status_fault() const
+{
+    errc code = errc::bad_response;
+    switch (rule_.what) {
+    case reply::session_gone: code = errc::session_expired; break;
+    case reply::busy: code = errc::busy; break;
+    default:
+        if (status_ == 401) code = errc::unauthorized;
+        if (status_ == 403) code = errc::forbidden;
+    }
+    fault why = fail(code, "the server answered " + std::to_string(status_) + ' ' + std::string(status_text(status_)));
+    why.fate = rule_.fate;
+    if (rule_.what == reply::unexpected) {
+        if (problem_.empty()) why.text += ", whose content is no answer: neither JSON nor a stream of events";
+        else why.text.append(", but ").append(problem_);
+    } else if (!problem_.empty()) {
+        why.text.append(", but ").append(problem_);
+    } else if (const std::string said = excerpt(whole_); !said.empty()) {
+        why.text += ": " + said;
+    }
+    auto http = std::make_shared<http_error>();
+    http->status = status_;
+    http->challenge = challenge_;
+    http->retry_after = retry_after_;
+    why.http = std::move(http);
+    return why;
+}
+
+COMCP_DECL void client_exchange::leave_connection()
+{
+    if (client_connection* const connection = std::exchange(on_, nullptr)) connection->cut();
+}
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/impl/client_hub.ipp
+//
+// Starts exchanges, finds connections for them, and tells the session what came of it.
+
+#include <algorithm>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+// What is posted only knows the hub weakly: nothing of it is owed once the hub is gone.
+struct client_hub::wake_later
+{
+    std::weak_ptr<client_hub> of;
+    void operator()() const
+    {
+        if (const auto hub = of.lock()) hub->wake();
+    }
+};
+
+struct client_hub::serve_later
+{
+    std::weak_ptr<client_hub> of;
+    void operator()() const
+    {
+        const auto hub = of.lock();
+        if (!hub) return;
+        {
+            const entered guard(*hub);
+            hub->serve_waiting();
+        }
+        hub->wake();
+    }
+};
+
+/// After `close`: nothing is resumed inside of it.
+struct client_hub::release_all
+{
+    std::shared_ptr<client_hub> hub;
+    std::vector<std::shared_ptr<client_connection>> held;
+    void operator()()
+    {
+        hub->release(held);
+        hub->quiet_.complete();
+        hub->arrived_.complete();
+    }
+};
+
+COMCP_DECL client_hub::client_hub(const executor& ex, client_settings with)
+    : with_(std::move(with)),
+      executor_(ex),
+      lot_(comcp::detail::make_parking_lot(ex)),
+      deadlines_(ex),
+      url_(std::make_shared<const url>(with_.to)),
+      pool_(with_.idle_connections, with_.times.unused),
+      arrived_(*lot_),
+      quiet_(*lot_)
+{
+    write_post_head();
+}
+
+// ---- heads ---------------------------------------------------------------------------------------------------------
+
+COMCP_DECL request_head common_head(const url& to, std::string_view method, const fields& of_host,
+                                    std::string_view session, std::string_view version)
+{
+    request_head head;
+    head.method = method;
+    head.target = to.target();
+    head.host = to.authority();
+    head.fields.add("Accept-Encoding", "identity");
+    if (!session.empty()) head.fields.add("Mcp-Session-Id", session);
+    if (!version.empty()) head.fields.add("MCP-Protocol-Version", version);
+    for (const field& each : of_host) head.fields.add(each.name, each.value);
+    return head;
+}
+
+COMCP_DECL void client_hub::write_post_head()
+{
+    request_head head = common_head(*url_, "POST", with_.fields, session_, version_);
+    head.fields.add("Content-Type", "application/json");
+    head.fields.add("Accept", "application/json, text/event-stream");
+    post_head_.clear();
+    if (result<void> bad = print(post_head_, head); !bad) throw error(std::move(bad).error());
+    // The length, which differs, stands last.
+    post_head_.resize(post_head_.size() - std::string_view("0\r\n\r\n").size());
+}
+
+COMCP_DECL void client_hub::write_head(client_exchange& of) const
+{
+    of.head.clear();
+    if (of.asks() == sent_kind::request || of.asks() == sent_kind::notification) {
+        const std::string length = std::to_string(of.body.size());
+        of.head.reserve(post_head_.size() + length.size() + 4);
+        of.head.append(post_head_).append(length).append("\r\n\r\n");
+        return;
+    }
+    const bool listens = of.asks() == sent_kind::listen;
+    request_head head = common_head(*url_, listens ? "GET" : "DELETE", with_.fields, session_, version_);
+    if (listens) head.fields.add("Accept", "text/event-stream");
+    if (listens && !of.last_event_id().empty()) head.fields.add("Last-Event-ID", of.last_event_id());
+    (void)print(of.head, head); // its parts were checked when they came
+}
+
+COMCP_DECL result<void> client_hub::learn_session(const fields& head)
+{
+    if (!session_.empty() || !version_.empty()) return {};
+    const auto id = head.find("Mcp-Session-Id");
+    if (!id) return {};
+    // 2025-11-25, transports: visible ASCII only (E-40).
+    const bool visible = std::all_of(id->begin(), id->end(), [](char c) { return c > ' ' && c < 0x7F; });
+    if (id->empty() || id->size() > 4096 || !visible) return fail(errc::bad_response, "not a session id");
+    session_ = std::string(*id);
+    write_post_head();
+    return {};
+}
+
+COMCP_DECL void client_hub::move_to(url to)
+{
+    if (to == *url_) return;
+    if (to.origin() != url_->origin()) {
+        with_.fields.clear(); // what the host gave was for the other one
+        pool_.cut_all();
+    }
+    url_ = std::make_shared<const url>(std::move(to));
+    write_post_head();
+}
+
+COMCP_DECL double client_hub::random() const
+{
+    const result<double> number = comcp::detail::random_fraction(with_.random);
+    return number ? *number : 0.5;
+}
+
+// ---- what the session says -----------------------------------------------------------------------------------------
+
+COMCP_DECL std::shared_ptr<client_exchange> client_hub::make(sent_kind what, exchange_id number)
+{
+    auto made = std::make_shared<client_exchange>(*this, what, number);
+    made->key = what == sent_kind::request ? static_cast<std::uint64_t>(number) : ++last_key_;
+    return made;
+}
+
+COMCP_DECL void client_hub::begin_exchange(const std::shared_ptr<client_exchange>& what)
+{
+    exchanges_.insert_or_assign(what->key, what);
+    if (what->what() == sent_kind::notification) ++notices_;
+    start(what);
+}
+
+COMCP_DECL std::string& client_hub::begin(const send_hint& hint)
+{
+    const bool request = hint.what == send_hint::kind::request;
+    building_ = make(request ? sent_kind::request : sent_kind::notification, request ? hint.exchange : pipe_exchange);
+    return building_->body;
+}
+
+COMCP_DECL void client_hub::commit()
+{
+    const entered guard(*this);
+    const auto built = std::exchange(building_, nullptr);
+    if (closed_) return;
+    const bool is_gate = gate_next_ && built->what() == sent_kind::notification;
+    begin_exchange(built);
+    if (!is_gate) return;
+    gate_next_ = false;
+    if (exchanges_.contains(built->key)) gate_ = built;
+}
+
+COMCP_DECL std::shared_ptr<client_exchange> client_hub::find(exchange_id which) const
+{
+    const auto found = exchanges_.find(static_cast<std::uint64_t>(which));
+    return found == exchanges_.end() ? nullptr : found->second;
+}
+
+COMCP_DECL void client_hub::abandon(exchange_id which)
+{
+    const entered guard(*this);
+    std::erase_if(pending_, [which](const transport_event& each) { return each.exchange == which; });
+    if (const auto found = find(which)) found->abandon();
+}
+
+COMCP_DECL void client_hub::complete(exchange_id which)
+{
+    const entered guard(*this);
+    if (const auto found = find(which)) found->complete();
+}
+
+COMCP_DECL bool client_hub::resume(exchange_id which)
+{
+    const entered guard(*this);
+    const auto found = find(which);
+    return found && !closed_ && found->resume();
+}
+
+COMCP_DECL void client_hub::negotiated(std::string_view version)
+{
+    version_ = std::string(version);
+    gate_next_ = true;
+    write_post_head();
+}
+
+COMCP_DECL void client_hub::listen()
+{
+    const entered guard(*this);
+    if (with_.listens && !closed_) begin_exchange(make(sent_kind::listen, pipe_exchange));
+}
+
+// ---- connections ---------------------------------------------------------------------------------------------------
+
+COMCP_DECL bool client_hub::has_room_for(const client_exchange& what) const
+{
+    const std::size_t beside = what.what() == sent_kind::request ? 0 : most_notices;
+    return connections_.size() - pool_.size() < with_.connections + beside;
+}
+
+COMCP_DECL duration client_hub::time_for(const client_exchange& what) const
+{
+    // Some servers send the head of a stream with its first event only.
+    if (what.what() == sent_kind::listen) return no_limit;
+    return what.what() == sent_kind::request ? with_.times.head : with_.times.notice;
+}
+
+COMCP_DECL void client_hub::start(const std::shared_ptr<client_exchange>& what)
+{
+    what->wanted();
+    set_due(*what, time_for(*what));
+    if (gate_ || !has_room_for(*what)) {
+        if (waiting_.size() < most_waiting) waiting_.push_back(what);
+        else what->refused(fail(errc::too_many, "too many messages wait for a connection"));
+        return;
+    }
+    write_head(*what);
+    const origin& to = url_->origin();
+    while (const std::shared_ptr<client_connection> idle = pool_.take(to)) {
+        what->asked(*idle, url_, !session_.empty());
+        if (idle->send(what)) return;
+    }
+    const auto fresh = std::make_shared<client_connection>(*lot_, to, with_.head);
+    connections_.push_back(fresh);
+    what->asked(*fresh, url_, !session_.empty());
+    client_connection::start(fresh, executor_, shared_from_this(), with_.door, *url_, with_.times.connect, what);
+}
+
+COMCP_DECL void client_hub::serve_waiting()
+{
+    while (!closed_ && !gate_ && !waiting_.empty() && has_room_for(*waiting_.front())) {
+        const auto next = std::move(waiting_.front());
+        waiting_.pop_front();
+        start(next);
+    }
+}
+
+COMCP_DECL void client_hub::on_idle(client_connection& connection)
+{
+    if (closed_) return connection.cut();
+    pool_.put(connection.shared_from_this(), now());
+    if (!unused_.set()) deadlines_.set(unused_, with_.times.unused, now());
+    if (!waiting_.empty()) serve_waiting();
+}
+
+COMCP_DECL void client_hub::on_closed(client_connection& connection)
+{
+    pool_.forget(connection);
+    std::erase_if(connections_, [&](const auto& each) { return each.get() == &connection; });
+    if (!waiting_.empty() && !closed_) asio::post(executor_, serve_later{weak_from_this()});
+}
+
+COMCP_DECL void client_hub::forget(client_exchange& what)
+{
+    const auto found = exchanges_.find(what.key);
+    if (found == exchanges_.end() || found->second.get() != &what) return;
+    const std::shared_ptr<client_exchange> last = std::move(found->second); // alive to the end of this
+    exchanges_.erase(found);
+    std::erase(waiting_, last);
+    if (last->what() == sent_kind::notification) --notices_;
+    if (gate_ == last) {
+        gate_.reset();
+        if (!closed_) asio::post(executor_, serve_later{weak_from_this()});
+    }
+    if (quiet_.waiting()) asio::post(executor_, release_all{shared_from_this(), {}});
+}
+
+// ---- what the session is told --------------------------------------------------------------------------------------
+
+COMCP_DECL transport_event& client_hub::push(transport_event::kind what, exchange_id on)
+{
+    transport_event& event = pending_.emplace_back();
+    event.what = what;
+    event.exchange = on;
+    if (inside_ != 0 && pending_.size() == 1) asio::post(executor_, wake_later{weak_from_this()});
+    return event;
+}
+
+COMCP_DECL void client_hub::keep(client_connection* connection, std::shared_ptr<client_exchange> exchange)
+{
+    if (connection && !connection->held()) {
+        connection->hold();
+        kept_.connections.push_back(connection->shared_from_this());
+    }
+    if (exchange) kept_.exchanges.push_back(std::move(exchange));
+}
+
+COMCP_DECL std::string_view client_hub::keep_text(std::string_view text) { return kept_.texts.emplace_back(text); }
+
+COMCP_DECL bool client_hub::something_to_tell() const
+{
+    // A server that asks without accepting answers is not heard until it does.
+    return closed_ || (!pending_.empty() && notices_ <= most_notices);
+}
+
+COMCP_DECL void client_hub::wake()
+{
+    if (inside_ != 0) return;
+    if (finishing_) return drop_events();
+    if (!arrived_.waiting()) return;
+    if (something_to_tell()) arrived_.complete();
+    else release_given_up();
+}
+
+COMCP_DECL void client_hub::on_read(client_connection&) { wake(); }
+
+COMCP_DECL void client_hub::release(std::vector<std::shared_ptr<client_connection>>& held)
+{
+    const auto released = std::exchange(held, {});
+    for (const auto& each : released) each->release();
+}
+
+/// Once the session has ended nobody listens: what is held for it would hold the last answers up.
+COMCP_DECL void client_hub::drop_events()
+{
+    pending_.clear();
+    handed_.exchanges.clear();
+    handed_.texts.clear();
+    kept_.exchanges.clear();
+    kept_.texts.clear();
+    release(handed_.connections);
+    release(kept_.connections);
+}
+
+/// Connections that were held for an exchange which the session has given up since.
+COMCP_DECL void client_hub::release_given_up()
+{
+    if (!pending_.empty() || kept_.connections.empty()) return;
+    kept_.exchanges.clear();
+    kept_.texts.clear();
+    release(kept_.connections);
+}
+
+COMCP_DECL task<void> client_hub::receive(std::shared_ptr<client_hub> self, transport_batch& batch)
+{
+    batch.clear();
+    self->handed_.exchanges.clear();
+    self->handed_.texts.clear();
+    self->release(self->handed_.connections);
+    while (!self->something_to_tell()) {
+        self->release_given_up();
+        if (!self->something_to_tell()) co_await self->arrived_.wait();
+    }
+    if (self->closed_) {
+        batch.emplace_back().what = transport_event::kind::closed;
+        co_return;
+    }
+    batch.swap(self->pending_);
+    std::swap(self->handed_, self->kept_);
+}
+
+// ---- time ----------------------------------------------------------------------------------------------------------
+
+COMCP_DECL void client_hub::set_due(client_exchange& what, duration after)
+{
+    if (after == no_limit) what.due.clear();
+    else deadlines_.set(what.due, after, now());
+}
+
+COMCP_DECL void client_hub::drop_unused()
+{
+    pool_.expire(now());
+    if (pool_.size() != 0) deadlines_.set(unused_, with_.times.unused, now());
+}
+
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+COMCP_DECL task<void> client_hub::finish(std::shared_ptr<client_hub> self)
+{
+    std::vector<std::shared_ptr<client_exchange>> left;
+    for (const auto& [key, each] : self->exchanges_)
+        if (each->what() != sent_kind::notification) left.push_back(each);
+    for (const auto& each : left) each->abandon();
+    left.clear();
+    self->finishing_ = true;
+    self->drop_events();
+    bool asked_to_end = self->session_.empty() || self->session_lost_;
+    for (;;) {
+        if (self->closed_) co_return;
+        if (self->exchanges_.empty()) {
+            if (asked_to_end) co_return;
+            asked_to_end = true;
+            const entered guard(*self);
+            self->begin_exchange(self->make(sent_kind::end_session, pipe_exchange));
+            continue;
+        }
+        co_await self->quiet_.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (comcp::detail::is_cancelled(asked)) co_return;
+    }
+}
+
+COMCP_DECL void client_hub::close() noexcept
+{
+    if (closed_) return;
+    closed_ = true;
+    gate_.reset();
+    building_.reset();
+    waiting_.clear();
+    unused_.clear();
+    const auto connections = std::exchange(connections_, {});
+    for (const auto& each : connections) each->cut();
+    pool_.drop_all();
+    exchanges_.clear();
+    pending_.clear();
+    std::vector<std::shared_ptr<client_connection>> held = std::move(kept_.connections);
+    held.insert(held.end(), handed_.connections.begin(), handed_.connections.end());
+    kept_.connections.clear();
+    handed_.connections.clear();
+    if (executor_) asio::post(executor_, release_all{shared_from_this(), std::move(held)});
+}
+
+COMCP_DECL void client_hub::context_gone() noexcept
+{
+    closed_ = true;
+    gate_.reset();
+    building_.reset();
+    waiting_.clear();
+    connections_.clear();
+    pool_.drop_all();
+    exchanges_.clear();
+    pending_.clear();
+    kept_ = kept();
+    handed_ = kept();
+    executor_ = comcp::executor();
+}
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/impl/client_transport.ipp
+//
+// The transport in front of the hub.
+
+#include <memory>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+namespace detail
+{
+
+class client_transport final : public transport
+{
+public:
+    explicit client_transport(client_settings with) : with_(std::move(with)) {}
+    ~client_transport() override { close(); }
+
+    task<void> open() override
+    {
+        if (!with_.door) with_.door = std::make_shared<tcp_connector>();
+        if (!with_.door->knows(with_.to.scheme())) {
+            throw error(
+                fail(errc::unsupported, std::string(scheme_name(with_.to.scheme())) +
+                                            " needs a connector: include <comcp/tls.hpp> and give its TLS connector"));
+        }
+        const comcp::executor ex = co_await asio::this_coro::executor;
+        hub_ = std::make_shared<client_hub>(ex, with_);
+    }
+
+    task<void> receive(transport_batch& batch) override { return client_hub::receive(hub_, batch); }
+    std::string& begin(const send_hint& hint) override { return hub_->begin(hint); }
+    void commit() override { hub_->commit(); }
+    void flush() override {}
+
+    // Each message has a stream of its own, and a limit of its own: none of them stalls the session.
+    std::size_t queued() const override { return 0; }
+    std::uint64_t written() const override { return 0; }
+    std::error_code write_error() const override { return {}; }
+    void on_drained(void (*)(void*), void*) override {}
+
+    void abandon(exchange_id exchange) override { hub_->abandon(exchange); }
+    void complete(exchange_id exchange) override { hub_->complete(exchange); }
+    bool resume(exchange_id exchange) override { return hub_->resume(exchange); }
+    void negotiated(std::string_view version) override { hub_->negotiated(version); }
+    void listen() override { hub_->listen(); }
+
+    task<void> finish() override { return client_hub::finish(hub_); }
+    void close() noexcept override
+    {
+        if (hub_) hub_->close();
+    }
+    void context_gone() noexcept override
+    {
+        if (hub_) hub_->context_gone();
+    }
+
+private:
+    client_settings with_;
+    std::shared_ptr<client_hub> hub_;
+};
+
+} // namespace detail
+
+COMCP_DECL std::unique_ptr<transport> make_client_transport(client_settings with)
+{
+    return std::make_unique<detail::client_transport>(std::move(with));
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/impl/connection.ipp
+//
+// Serving one connection, from the first request to the last: see http/connection.hpp.
+
+// ---- comcp/http/connection.hpp
+//
+// One HTTP/1.1 connection of a server: reads requests from a stream one after the other, asks the service, writes the
+// answers. All limits and deadlines of a peer's requests are enforced here. Not for deciding what a request means, and
+// not for accepting connections: that is listener.hpp.
+
+// ---- comcp/http/connection_input.hpp
+//
+// The reading half of an HTTP connection: a coroutine of its own that reads ahead, within a bound, whatever the other
+// half does. So the end of the peer is noticed while a call runs or a stream is open. It knows bytes only.
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+/// Thread rule: the connection's executor.
+class connection_input
+{
+public:
+    connection_input(any_stream& stream, comcp::detail::parking_lot& lot) : stream_(stream), wanted_(lot), arrived_(lot)
+    {}
+    connection_input(const connection_input&) = delete;
+    connection_input& operator=(const connection_input&) = delete;
+
+    /// What has arrived and was not taken yet; valid until the caller suspends.
+    std::string_view bytes() const { return {buffer_.get() + begin_, end_ - begin_}; }
+    void take(std::size_t size) { begin_ += size; }
+    /// No byte will follow those that are there: the peer ended its output, or the connection broke.
+    bool ended() const { return ended_; }
+
+    /// Waits for more bytes, the end, or `interrupt()`.
+    task<void> more();
+    /// The same, and gives the number of bytes that came into `direct`, past the buffer: only when nothing is there to
+    /// take, and not always even then. After an interrupt `direct` stays in use until the connection has ended.
+    task<std::size_t> more(std::span<char> direct);
+    /// The next read is a small one, whatever the last one was: nothing is awaited but the next request.
+    void relax() { filled_ = false; }
+    /// Ends the wait of `more`, if there is one.
+    void interrupt();
+    /// Lets the pump end once the stream is closed.
+    void stop();
+
+    /// Reads until the end or `stop()`, and says then whether the connection broke.
+    task<bool> pump();
+
+private:
+    // What an idle connection holds; a small request fits. A read that fills it is followed by a large one, if the
+    // other half waits for more.
+    static constexpr std::size_t small = 1024;
+    static constexpr std::size_t large = 64 * 1024;
+
+    bool room() const { return !direct_.empty() || end_ - begin_ < large; }
+    std::span<char> target();
+
+    any_stream& stream_;
+    comcp::detail::waiter wanted_;  // the pump, for room
+    comcp::detail::waiter arrived_; // the other half, for bytes
+    std::unique_ptr<char[]> buffer_;
+    std::size_t size_ = 0;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::span<char> direct_;
+    std::size_t direct_count_ = 0;
+    bool filled_ = false; // by the last read: there is probably more
+    bool news_ = false;   // for `more`
+    bool ended_ = false;
+    bool stopped_ = false;
+};
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/request_parser.hpp
+//
+// Reads HTTP/1.1 requests, one after another, from chunks of bytes: a strict subset of RFC 9112, in which no two
+// programs can understand a message in two ways. No I/O and no clock; what a request means is decided elsewhere.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// A push parser: bytes in, events out, wherever the bytes are cut. It keeps the head that it reads; an idle one holds
+/// at most 5 KiB.
+class request_parser
+{
+public:
+    explicit request_parser(const http_limits& limits = {})
+        : line_most_(limits.line),
+          head_lines_(limits),
+          body_(limits)
+    {}
+
+    /// Reads on. See `parse_step` for how to go on.
+    parse_step step(std::string_view input)
+    {
+        if (state_ == state::failed) return {parse_step::kind::failed, 0, {}};
+        if (state_ == state::body) {
+            const parse_step step = body_.step(input, error_);
+            if (step.what == parse_step::kind::failed) state_ = state::failed;
+            return step;
+        }
+        started_ = started_ || !input.empty();
+        std::string_view rest = input;
+        const parse_step::kind what = read_head(rest);
+        return {what, input.size() - rest.size(), {}};
+    }
+
+    /// Complete and valid once `step` has said `head`, until `reset()` or `take_head()`.
+    const request_head& head() const noexcept { return head_; }
+    request_head take_head() { return std::exchange(head_, {}); }
+
+    /// The limit of this message's body in bytes; set it when `step` has said `head`, else it is that of a message,
+    /// 16 MiB. A declared length over it fails at the next step, a chunked body at the chunk that passes it: 413.
+    void body_limit(std::uint64_t bytes) noexcept { body_.limit(bytes); }
+
+    const parse_error& error() const noexcept { return error_; }
+
+    /// Whether a byte of this message has come: a connection that ends or idles before is no failure.
+    bool started() const noexcept { return started_; }
+
+    /// Ready for the next message on the connection, after `done`.
+    void reset()
+    {
+        state_ = state::start_line;
+        started_ = false;
+        error_ = {};
+        lines_.clear();
+        head_lines_.clear();
+        fields kept = take_head().fields; // the other members give their memory back
+        kept.clear(2 * detail::keep_at_most);
+        head_.fields = std::move(kept);
+        body_.begin(framing::none());
+    }
+
+private:
+    enum class state : std::uint8_t {
+        start_line,
+        fields,
+        body,
+        failed,
+    };
+    using kind = parse_step::kind;
+
+    kind read_head(std::string_view& input)
+    {
+        if (state_ == state::start_line) {
+            std::string_view line;
+            switch (lines_.take(input, line_most_, line)) {
+            case detail::crlf_lines::got::more: return kind::need_more;
+            case detail::crlf_lines::got::too_long: return fail_with({414, "the request line is over the limit"});
+            case detail::crlf_lines::got::bad_end: return fail_with({400, "a line ends without CR"});
+            case detail::crlf_lines::got::line: break;
+            }
+            if (const parse_error wrong = read_request_line(line)) return fail_with(wrong);
+            state_ = state::fields;
+        }
+        for (field item;;) {
+            switch (head_lines_.take(lines_, input, item, error_)) {
+            case detail::field_lines::got::field: head_.fields.add(item.name, item.value); break;
+            case detail::field_lines::got::more: return kind::need_more;
+            case detail::field_lines::got::failed: return fail_with(error_);
+            case detail::field_lines::got::end:
+                lines_.clear();
+                if (const parse_error wrong = judge()) return fail_with(wrong);
+                state_ = state::body;
+                body_.begin(head_.body);
+                return kind::head;
+            }
+        }
+    }
+
+    parse_error read_request_line(std::string_view line)
+    {
+        constexpr parse_error bad{400, "not a request line: method, target and version with one space between them"};
+        const std::size_t first = line.find(' ');
+        const std::size_t second = first == line.npos ? first : line.find(' ', first + 1);
+        if (second == line.npos) return bad;
+        const std::string_view method = line.substr(0, first);
+        const std::string_view target = line.substr(first + 1, second - first - 1);
+        if (!valid_name(method)) return bad;
+        if (const parse_error wrong = detail::read_version(line.substr(second + 1), head_.version)) return wrong;
+        const bool origin_form = valid_target(target) && method != "CONNECT";
+        if (!origin_form && !(target == "*" && method == "OPTIONS")) {
+            return {400, "the target is not a path in origin form"};
+        }
+        head_.method = method;
+        head_.target = target;
+        return {};
+    }
+
+    // What only the whole head tells.
+    parse_error judge()
+    {
+        if (head_.fields.count("Host") != 1) return {400, "not exactly one Host"};
+        result<authority> host = parse_authority(*head_.fields.find("Host"));
+        if (!host) return {400, "Host is not a host with or without a port"};
+        head_.host = *std::move(host);
+        if (const parse_error wrong = detail::read_framing(head_.fields, head_.version, framing::none(), head_.body)) {
+            return wrong;
+        }
+        if (const parse_error wrong = detail::read_connection(head_.fields, head_.version, head_.keep_alive)) {
+            return wrong;
+        }
+        // RFC 9110 section 10.1.1: of an HTTP/1.0 peer it is ignored.
+        if (head_.version == version::http_1_0 || !head_.fields.has("Expect")) return {};
+        if (head_.fields.count("Expect") != 1 || !equal_ignoring_case(*head_.fields.find("Expect"), "100-continue")) {
+            return {417, "an expectation other than 100-continue"};
+        }
+        head_.expects_continue = head_.body != framing::none() && head_.body != framing::bytes(0);
+        return {};
+    }
+
+    kind fail_with(const parse_error& error)
+    {
+        error_ = error;
+        state_ = state::failed;
+        return kind::failed;
+    }
+
+    state state_ = state::start_line;
+    bool started_ = false;
+    std::size_t line_most_;
+    parse_error error_;
+    request_head head_;
+    detail::crlf_lines lines_;
+    detail::field_lines head_lines_;
+    detail::body_reader body_;
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+class connection;
+
+/// What the connections of one listener share, and whom they tell that they have ended.
+class connection_owner
+{
+public:
+    connection_owner(http::service& asked, http_service_limits bounds)
+        : service(&asked),
+          limits(bounds),
+          memory(asked.memory())
+    {}
+    connection_owner(const connection_owner&) = delete;
+    connection_owner& operator=(const connection_owner&) = delete;
+
+    /// On the connection's executor, once: both its coroutines have ended. Not when the context ends first.
+    virtual void ended(connection& which) noexcept = 0;
+    /// Any thread: it is destroyed.
+    virtual void destroyed(connection& which) noexcept = 0;
+
+    http::service* const service;
+    const http_service_limits limits;
+    const std::shared_ptr<http::budget> memory;
+    std::atomic<bool> closed{false}; ///< the service is not asked any more
+
+protected:
+    ~connection_owner() = default;
+};
+
+/// Two coroutines hold it, the one that serves and the one that reads ahead; it ends with them.
+/// Thread rule: its executor.
+class connection : public std::enable_shared_from_this<connection>
+{
+public:
+    enum class manner {
+        serve,
+        turn_away, ///< there are too many: 503 to whatever is asked
+    };
+
+    connection(executor ex, std::unique_ptr<any_stream> stream, std::shared_ptr<connection_owner> owner, manner how);
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+    ~connection();
+
+    /// Starts both coroutines. From any thread.
+    static void start(std::shared_ptr<connection> self);
+
+    /// Ends after the request that has begun; at once when none has.
+    void finish();
+    /// Ends at once.
+    void cut();
+
+    const executor& home() const { return executor_; }
+    manner how() const { return how_; }
+
+private:
+    struct half_ended; // completion handler of a coroutine
+
+    enum class got {
+        all,
+        nothing, // the peer is gone, or idle for too long
+        bad,     // wrong_ says how
+    };
+
+    static task<void> run_service(std::shared_ptr<connection> self);
+    static task<void> run_input(std::shared_ptr<connection> self);
+    void half_end();
+
+    task<void> serve();
+    task<bool> answer_one();
+    task<bool> answer_wrong();
+    task<got> read_head();
+    task<got> read_body(framing how, bool awaits_continue);
+    task<bool> skip_body();
+    task<bool> write_answer(response answer);
+    task<bool> write_stream(response head, std::unique_ptr<body_stream> content);
+    task<bool> write(std::string_view first, std::string_view second = {});
+    task<void> linger();
+
+    got bad(const parse_error& why);
+    bool make_room(std::uint64_t size, std::uint64_t most);
+    bool print_head(response& answer, framing body);
+    response own_answer(const parse_error& why);
+    std::string_view date();
+    void input_late();
+
+    executor executor_;
+    std::shared_ptr<connection_owner> owner_;
+    std::unique_ptr<any_stream> stream_;
+    manner how_;
+    std::shared_ptr<comcp::detail::parking_lot> lot_;
+    asio::cancellation_signal stop_service_; // bound to the serving coroutine
+    comcp::detail::deadline_queue deadlines_;
+    comcp::detail::owned_deadline<connection, &connection::input_late> input_deadline_{*this};
+    comcp::detail::owned_deadline<connection, &connection::cut> write_deadline_{*this};
+    connection_input input_;
+    std::unique_ptr<request_parser> parser_; // from the first byte of a request
+
+    // Of the request that is served.
+    parse_error wrong_;
+    std::string body_; // here and not in a frame: a read into it may be pending when the frame ends
+    budget_share counted_;
+    fields answer_fields_; // for answers of our own
+    bool get_ = false;
+    bool bare_ = false;  // HEAD: no content
+    bool modern_ = true; // HTTP/1.1
+    bool keep_ = false;  // the peer may send another one
+
+    std::string out_;
+    std::string spare_; // memory of the last answer, for the next body
+    budget_share spare_counted_;
+    std::string peer_;
+    std::string date_;
+    std::time_t date_of_ = 0;
+    int halves_ = 2;
+    bool idle_ = false;      // between two requests
+    bool late_ = false;      // the deadline of the input has passed
+    bool last_ = false;      // no further request
+    bool streaming_ = false; // the end of the input says that the client has left
+    bool cut_ = false;
+};
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/date.hpp
+//
+// Writes a time as HTTP dates are written (IMF-fixdate, RFC 9110 section 5.6.7), without locale and time zones of the
+// system. It reads no clock: whoever needs a date brings the time.
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`. Times outside the years 0 to 9999 become the nearest that is inside.
+inline std::string imf_fixdate(std::time_t time)
+{
+    using namespace std::chrono;
+    static constexpr std::array<std::string_view, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    constexpr sys_seconds first = sys_days(year(0) / 1 / 1);
+    constexpr sys_seconds last = sys_days(year(10000) / 1 / 1) - seconds(1);
+    sys_seconds at{seconds(time)};
+    if (at < first) at = first;
+    if (at > last) at = last;
+
+    const sys_days day = floor<std::chrono::days>(at);
+    const year_month_day date(day);
+    const hh_mm_ss clock(at - day);
+    std::string out;
+    const auto number = [&](long long value, std::size_t width) {
+        const std::string digits = std::to_string(value);
+        out.append(width - digits.size(), '0').append(digits);
+    };
+    out.append(days[weekday(day).c_encoding()]).append(", ");
+    number(unsigned(date.day()), 2);
+    out.append(1, ' ').append(months[unsigned(date.month()) - 1]).append(1, ' ');
+    number(int(date.year()), 4);
+    out += ' ';
+    number(clock.hours().count(), 2);
+    out += ':';
+    number(clock.minutes().count(), 2);
+    out += ':';
+    number(clock.seconds().count(), 2);
+    return out += " GMT";
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+/// A peer that still sends would lose our last answer to a reset if we closed at once: so long its bytes are dropped.
+inline constexpr duration linger_time = std::chrono::seconds(2);
+/// A body that is not wanted is read up to this size, so that the connection can go on.
+inline constexpr std::uint64_t skipped_at_most = 64 * 1024;
+/// The first allocation of a body and its growth. A length that is only announced costs no more than the first.
+inline constexpr std::uint64_t first_room = 68 * 1024;
+inline constexpr std::uint64_t room_growth = 4;
+/// One read into a body: worth a call, and since it is zeroed before, small enough for the cache.
+inline constexpr std::uint64_t least_read = 4 * 1024;
+inline constexpr std::uint64_t most_read = 256 * 1024;
+/// What a connection keeps of its output buffer while it waits.
+inline constexpr std::size_t kept_output = 1024;
+/// The memory of an answer is used for the next request's body: so large, and so long after the answer. Given back and
+/// taken anew for each request, it would go to the system and come back, page by page.
+inline constexpr std::size_t spare_at_most = 2 * 1024 * 1024;
+inline constexpr duration spare_time = std::chrono::seconds(1);
+
+/// Frees its memory. Assigning an empty string keeps it, in libstdc++.
+inline void give_back(std::string& what) { std::string().swap(what); }
+
+struct connection::half_ended
+{
+    explicit half_ended(std::shared_ptr<connection> of) : self(std::move(of)) {}
+    void operator()(std::exception_ptr) const { self->half_end(); }
+    std::shared_ptr<connection> self;
+};
+
+COMCP_DECL connection::connection(executor ex, std::unique_ptr<any_stream> stream,
+                                  std::shared_ptr<connection_owner> owner, manner how)
+    : executor_(std::move(ex)),
+      owner_(std::move(owner)),
+      stream_(std::move(stream)),
+      how_(how),
+      lot_(comcp::detail::make_parking_lot(executor_)),
+      deadlines_(executor_),
+      input_(*stream_, *lot_),
+      peer_(stream_->peer())
+{}
+
+COMCP_DECL connection::~connection() { owner_->destroyed(*this); }
+
+COMCP_DECL void connection::start(std::shared_ptr<connection> self)
+{
+    asio::co_spawn(self->executor_, run_service(self),
+                   asio::bind_cancellation_slot(self->stop_service_.slot(), half_ended(self)));
+    asio::co_spawn(self->executor_, run_input(self), half_ended(self));
+}
+
+COMCP_DECL void connection::finish()
+{
+    last_ = true;
+    if (idle_) cut();
+}
+
+COMCP_DECL void connection::cut()
+{
+    if (std::exchange(cut_, true)) return;
+    stream_->close();
+    input_.stop();
+    stop_service_.emit(asio::cancellation_type::terminal);
+}
+
+COMCP_DECL void connection::half_end()
+{
+    if (--halves_ == 0) owner_->ended(*this);
+}
+
+COMCP_DECL task<void> connection::run_service(std::shared_ptr<connection> self)
+{
+    try {
+        co_await self->serve();
+    } catch (...) { // a cancellation, or a stream that failed after its begin: the cut connection tells it
+    }
+    self->cut();
+}
+
+COMCP_DECL task<void> connection::run_input(std::shared_ptr<connection> self)
+{
+    bool broken = true;
+    try {
+        broken = co_await self->input_.pump();
+    } catch (...) { // no memory to read into
+    }
+    // A peer that only ended its output still gets its answer. While a stream is open it is a client that leaves.
+    if (broken || self->streaming_) self->cut();
+}
+
+COMCP_DECL task<void> connection::serve()
+{
+    bool more = true;
+    while (more) {
+        got head = got::bad;
+        if (how_ == manner::turn_away) wrong_ = {503, "too many connections"};
+        else head = co_await read_head();
+        if (head == got::nothing) co_return;
+        if (head == got::all) {
+            more = co_await answer_one();
+        } else {
+            more = co_await answer_wrong();
+        }
+    }
+    if (!cut_) co_await linger();
+}
+
+COMCP_DECL task<connection::got> connection::read_head()
+{
+    parser_.reset(); // an idle connection holds none
+    late_ = false;
+    bare_ = false;
+    if (fields none; !answer_fields_.empty()) std::swap(answer_fields_, none);
+    for (;;) {
+        if (!parser_ && !input_.bytes().empty()) parser_ = std::make_unique<request_parser>(owner_->limits.head);
+        const bool idle = !parser_;
+        const parse_step step = idle ? parse_step() : parser_->step(input_.bytes());
+        input_.take(step.used);
+        if (step.what == parse_step::kind::head) break;
+        if (step.what == parse_step::kind::failed) co_return bad(parser_->error());
+        if (input_.ended()) co_return idle ? got::nothing : bad({400, "the request is not complete"});
+        const http_service_limits& most = owner_->limits;
+        if (late_ && idle && spare_.capacity() > kept_output) {
+            late_ = false;
+            give_back(spare_);
+            spare_counted_.release();
+            deadlines_.set(input_deadline_, most.connection_idle - spare_time, deadlines_.now());
+        }
+        if (late_) co_return idle ? got::nothing : bad({408, "the head of the request took too long"});
+        if (idle && last_) co_return got::nothing;
+        if (idle != idle_ || !input_deadline_.set()) {
+            const bool spares = idle && spare_.capacity() > kept_output;
+            const duration wait = spares ? spare_time : idle ? most.connection_idle : most.head_time;
+            deadlines_.set(input_deadline_, wait, deadlines_.now());
+        }
+        idle_ = idle;
+        if (idle) input_.relax();
+        co_await input_.more();
+    }
+    idle_ = false;
+    input_deadline_.clear();
+    co_return got::all;
+}
+
+COMCP_DECL task<bool> connection::answer_wrong()
+{
+    response answer = own_answer(wrong_);
+    co_return co_await write_answer(std::move(answer));
+}
+
+/// The whole of one request. True when another one may follow.
+COMCP_DECL task<bool> connection::answer_one()
+{
+    request_head head = parser_->take_head();
+    http::request asked;
+    asked.method = std::move(head.method);
+    asked.target = std::move(head.target);
+    asked.fields = std::move(head.fields);
+    asked.peer = peer_;
+    get_ = asked.method == "GET";
+    bare_ = asked.method == "HEAD";
+    modern_ = head.version != version::http_1_0;
+    keep_ = head.keep_alive && modern_;
+
+    if (owner_->closed) co_return false;
+    std::optional<response> refusal;
+    try {
+        refusal = co_await owner_->service->refuse(asked);
+    } catch (...) {
+        refusal = own_answer({500, "the service failed"});
+    }
+    if (cut_) co_return false;
+    if (refusal) {
+        // Whoever waits for 100 sends the body after all, or does not: where the next request begins is not known.
+        if (head.expects_continue || head.body.how == framing::kind::chunked || head.body.length > skipped_at_most) {
+            keep_ = false;
+        }
+        const bool go_on = co_await write_answer(*std::move(refusal));
+        if (!go_on) co_return false;
+        co_return co_await skip_body();
+    }
+    answer_fields_ = asked.answer_fields;
+
+    const got body = co_await read_body(head.body, head.expects_continue);
+    if (cut_) co_return false;
+    if (body != got::all || owner_->closed) {
+        if (!late_) { // else a read may be pending in it
+            give_back(body_);
+            counted_.release();
+        }
+        if (body == got::all) wrong_ = {503, "the server ends"};
+        co_return co_await answer_wrong();
+    }
+    asked.body = std::exchange(body_, {});
+    asked.counted = std::move(counted_);
+
+    response answer;
+    try {
+        answer = co_await owner_->service->handle(std::move(asked));
+    } catch (...) {
+        answer = own_answer({500, "the service failed"});
+    }
+    if (cut_) co_return false;
+    co_return co_await write_answer(std::move(answer));
+}
+
+COMCP_DECL task<connection::got> connection::read_body(framing how, bool awaits_continue)
+{
+    const std::uint64_t limit = owner_->service->most_body();
+    const bool told = how.how == framing::kind::length;
+    const std::uint64_t most = told ? std::min(how.length, limit) : limit;
+    parser_->body_limit(limit);
+    counted_ = budget_share(owner_->memory);
+    if (how.length > kept_output && spare_.capacity() > kept_output) {
+        counted_ = std::move(spare_counted_);
+        body_.swap(spare_);
+    }
+    for (;;) {
+        const parse_step step = parser_->step(input_.bytes());
+        if (step.what == parse_step::kind::body) {
+            if (!make_room(body_.size() + step.body.size(), most)) co_return bad({503, "out of memory for bodies"});
+            body_ += step.body;
+        }
+        input_.take(step.used);
+        if (step.what == parse_step::kind::body) continue;
+        if (step.what == parse_step::kind::done) break;
+        if (step.what == parse_step::kind::failed) co_return bad(parser_->error());
+
+        if (input_.ended()) co_return bad({400, "the body is not complete"});
+        if (late_) co_return bad({408, "the body of the request took too long"});
+        if (!input_deadline_.set()) deadlines_.set(input_deadline_, owner_->limits.body_time, deadlines_.now());
+        if (std::exchange(awaits_continue, false) && input_.bytes().empty()) {
+            const bool sent = co_await write(continue_response);
+            if (!sent) co_return got::nothing;
+            continue; // bytes may have come meanwhile
+        }
+        if (!told) {
+            co_await input_.more();
+            continue;
+        }
+        const std::size_t size = body_.size();
+        if (!make_room(std::min(size + least_read, how.length), most)) co_return bad({503, "out of memory for bodies"});
+        const std::uint64_t room = std::min<std::uint64_t>(body_.capacity(), how.length) - size;
+        body_.resize(size + static_cast<std::size_t>(std::min(room, most_read)));
+        const std::size_t count = co_await input_.more(std::span(body_).subspan(size));
+        if (late_) continue; // a read may be pending in it
+        body_.resize(size + count);
+        parser_->step(std::string_view(body_).substr(size));
+    }
+    input_deadline_.clear();
+    co_return got::all;
+}
+
+/// Reads what follows a refused head. True when the next request can be read.
+COMCP_DECL task<bool> connection::skip_body()
+{
+    late_ = false;
+    parser_->body_limit(skipped_at_most);
+    for (;;) {
+        const parse_step step = parser_->step(input_.bytes());
+        input_.take(step.used);
+        if (step.what == parse_step::kind::body) continue;
+        if (step.what != parse_step::kind::need_more || input_.ended() || late_) {
+            input_deadline_.clear();
+            co_return step.what == parse_step::kind::done;
+        }
+        if (!input_deadline_.set()) deadlines_.set(input_deadline_, owner_->limits.body_time, deadlines_.now());
+        co_await input_.more();
+    }
+}
+
+/// True when it was sent and another request may follow.
+COMCP_DECL task<bool> connection::write_answer(response answer)
+{
+    if (answer.stream && !bare_) {
+        std::unique_ptr<body_stream> content = std::move(answer.stream);
+        co_return co_await write_stream(std::move(answer), std::move(content));
+    }
+    const bool bodiless = answer.status == 204 || answer.status == 304;
+    if (bodiless) answer.body.clear();
+    if (!print_head(answer, bodiless ? framing::none() : framing::bytes(answer.body.size()))) {
+        answer_fields_.clear(); // the service gave a status or a field that cannot be written
+        answer = own_answer({500, "the service failed"});
+        print_head(answer, framing::bytes(answer.body.size()));
+    }
+    const bool sent = co_await write(out_, bare_ ? std::string_view() : answer.body);
+    if (out_.capacity() > kept_output) give_back(out_);
+    const std::size_t spare = answer.body.capacity();
+    if (spare > kept_output && spare <= spare_at_most && owner_->limits.connection_idle > spare_time) {
+        spare_counted_ = budget_share(owner_->memory);
+        if (spare_counted_.grow(spare)) spare_ = std::move(answer.body);
+        spare_.clear();
+    }
+    co_return sent&& keep_ && !last_;
+}
+
+COMCP_DECL task<bool> connection::write_stream(response head, std::unique_ptr<body_stream> content)
+{
+    // Nobody opens a stream with GET and ends his output, unless he leaves.
+    if (get_ && input_.ended()) co_return false;
+    if (!modern_) keep_ = false;
+    if (!print_head(head, modern_ ? framing::chunked() : framing::until_close())) {
+        response answer = own_answer({500, "the service failed"});
+        co_return co_await write_answer(std::move(answer));
+    }
+    streaming_ = true;
+    bool more = true;
+    bool sent = co_await write(out_); // at once: the first piece may be long in coming
+    while (sent && more) {
+        if (out_.capacity() > kept_output) give_back(out_);
+        out_.clear();
+        const std::size_t begun = modern_ ? begin_chunk(out_) : 0;
+        more = co_await content->next(out_);
+        if (modern_) end_chunk(out_, begun);
+        if (modern_ && !more) out_ += last_chunk;
+        sent = co_await write(out_);
+    }
+    streaming_ = false;
+    if (out_.capacity() > kept_output) give_back(out_);
+    co_return sent&& keep_ && !last_;
+}
+
+/// Writes both in one call, if the peer takes them; waits for it otherwise. False when the peer is gone.
+COMCP_DECL task<bool> connection::write(std::string_view first, std::string_view second)
+{
+    std::array<std::string_view, 2> rest{first, second};
+    budget_share queued; // counted while it waits for the peer
+    for (;;) {
+        io_error_code failed;
+        const std::size_t written = stream_->try_write(rest, failed);
+        std::size_t left = written;
+        for (std::string_view& piece : rest) {
+            const std::size_t size = std::min(left, piece.size());
+            piece.remove_prefix(size);
+            left -= size;
+        }
+        if (failed || (rest[0].empty() && rest[1].empty())) {
+            write_deadline_.clear();
+            if (failed) cut();
+            co_return !failed;
+        }
+        if (queued.bytes() == 0) {
+            queued = budget_share(owner_->memory);
+            queued.add(rest[0].size() + rest[1].size());
+        }
+        if (written != 0 || !write_deadline_.set()) {
+            deadlines_.set(write_deadline_, owner_->limits.write_time, deadlines_.now());
+        }
+        co_await stream_->writable(failed); // when that fails, so does the next write
+        if (cut_) co_return false;
+    }
+}
+
+COMCP_DECL task<void> connection::linger()
+{
+    stream_->shut_down_output();
+    late_ = false;
+    deadlines_.set(input_deadline_, linger_time, deadlines_.now());
+    while (!input_.ended() && !late_) {
+        input_.take(input_.bytes().size());
+        co_await input_.more();
+    }
+}
+
+COMCP_DECL connection::got connection::bad(const parse_error& why)
+{
+    wrong_ = why;
+    idle_ = false;
+    input_deadline_.clear();
+    return got::bad;
+}
+
+/// Grows the body's memory for `size` bytes as bytes arrive, counted in the service's budget before. At most `most`.
+COMCP_DECL bool connection::make_room(std::uint64_t size, std::uint64_t most)
+{
+    if (size <= body_.capacity()) return true;
+    const std::uint64_t wanted = std::max({size, first_room, body_.capacity() * room_growth});
+    const auto room = static_cast<std::size_t>(std::max(size, std::min(wanted, most)));
+    if (!counted_.grow(room - counted_.bytes())) return false;
+    std::string larger; // `reserve` of a string that is not empty may take twice as much as it was asked for
+    larger.reserve(room);
+    larger += body_;
+    body_ = std::move(larger);
+    return true;
+}
+
+/// Writes into `out_`. False when it cannot be written.
+COMCP_DECL bool connection::print_head(response& answer, framing body)
+{
+    response_head head;
+    head.status = answer.status;
+    head.fields = std::move(answer.fields);
+    head.fields.add("Date", date());
+    head.body = body;
+    head.keep_alive = keep_ && !last_;
+    out_.clear();
+    return bool(http::print(out_, head));
+}
+
+COMCP_DECL response connection::own_answer(const parse_error& why)
+{
+    keep_ = false;
+    response answer;
+    answer.status = why.status;
+    answer.fields = std::move(answer_fields_);
+    answer.fields.add("Content-Type", "text/plain; charset=utf-8");
+    if (why.status == 503) answer.fields.add("Retry-After", "1");
+    answer.body.append(why.text).append(1, '\n');
+    return answer;
+}
+
+COMCP_DECL std::string_view connection::date()
+{
+    const std::time_t now = std::time(nullptr);
+    if (now != date_of_) date_ = imf_fixdate(now);
+    date_of_ = now;
+    return date_;
+}
+
+COMCP_DECL void connection::input_late()
+{
+    late_ = true;
+    input_.interrupt();
+}
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/impl/connection_input.ipp
+//
+// Reading ahead: see http/connection_input.hpp.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+COMCP_DECL task<void> connection_input::more()
+{
+    news_ = ended_;
+    wanted_.complete();
+    if (!news_) co_await arrived_.wait(); // a stream in memory may have given bytes at once
+}
+
+COMCP_DECL task<std::size_t> connection_input::more(std::span<char> direct)
+{
+    direct_ = direct;
+    direct_count_ = 0;
+    co_await more();
+    direct_ = {};
+    co_return direct_count_;
+}
+
+COMCP_DECL void connection_input::interrupt() { arrived_.complete(); }
+
+COMCP_DECL void connection_input::stop()
+{
+    stopped_ = true;
+    wanted_.complete();
+}
+
+COMCP_DECL task<bool> connection_input::pump()
+{
+    for (;;) {
+        while (!room() && !stopped_) co_await wanted_.wait();
+        if (stopped_) co_return false;
+        const bool direct = !direct_.empty();
+        const std::span<char> into = target();
+        io_error_code failed;
+        const std::size_t count = co_await stream_.read_some(into, failed);
+        // Bytes for a place that nobody waits for any more are of a request that was given up.
+        if (!direct) end_ += count;
+        else if (!std::exchange(direct_, {}).empty()) direct_count_ = count;
+        filled_ = count == into.size();
+        ended_ = bool(failed);
+        news_ = true;
+        arrived_.complete();
+        if (failed) co_return failed != asio::error::eof;
+    }
+}
+
+// The only place where the buffer moves: no read is pending in it, and views into it do not outlive a suspension.
+COMCP_DECL std::span<char> connection_input::target()
+{
+    if (!direct_.empty()) return direct_;
+    const std::size_t held = end_ - begin_;
+    const std::size_t size = (filled_ && arrived_.waiting()) || held >= small ? large : small;
+    if (size != size_ && (held == 0 || size > size_)) {
+        auto moved = std::make_unique_for_overwrite<char[]>(size);
+        std::copy_n(buffer_.get() + begin_, held, moved.get());
+        buffer_ = std::move(moved);
+        size_ = size;
+    } else if (begin_ != 0) {
+        std::copy_n(buffer_.get() + begin_, held, buffer_.get());
+    }
+    begin_ = 0;
+    end_ = held;
+    return {buffer_.get() + end_, size_ - end_};
+}
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/impl/connector.ipp
+//
+// Name look-up and connecting with one time limit for both.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+namespace detail
+{
+
+using tcp_places = std::vector<asio::ip::tcp::endpoint>;
+
+COMCP_DECL tcp_places places_without_look_up(const url& to)
+{
+    using namespace asio::ip;
+    tcp_places out;
+    if (const auto v4 = parse_ipv4(to.host())) {
+        out.emplace_back(address_v4(*v4), to.port());
+    } else if (const auto v6 = parse_ipv6(to.host())) {
+        out.emplace_back(address_v6(*v6), to.port());
+    } else if (is_loopback(to.host())) {
+        out.emplace_back(address_v4::loopback(), to.port());
+        out.emplace_back(address_v6::loopback(), to.port());
+    }
+    return out;
+}
+
+/// A look-up that is waited for. The resolver's handler only knows it weakly: a look-up cannot be stopped.
+struct look_up
+{
+    explicit look_up(const executor& ex) : lot(comcp::detail::make_parking_lot(ex)), ended(*lot) {}
+
+    std::shared_ptr<comcp::detail::parking_lot> lot;
+    comcp::detail::waiter ended;
+    tcp_places found;
+    io_error_code failed = asio::error::timed_out;
+};
+
+struct look_up_ended
+{
+    std::weak_ptr<look_up> of;
+
+    void operator()(io_error_code failed, const asio::ip::tcp::resolver::results_type& found) const
+    {
+        const auto waiting = of.lock();
+        if (!waiting) return;
+        waiting->failed = failed;
+        for (const auto& each : found) waiting->found.push_back(each.endpoint());
+        waiting->ended.complete();
+    }
+};
+
+struct end_look_up
+{
+    look_up* of;
+    void operator()() const { of->ended.complete(); }
+};
+
+struct close_socket
+{
+    asio::ip::tcp::socket* socket;
+    void operator()() const
+    {
+        io_error_code ignored;
+        socket->close(ignored);
+    }
+};
+
+COMCP_DECL fault connect_fault(const url& to, const io_error_code& failed)
+{
+    if (failed == asio::error::operation_aborted || failed == asio::error::timed_out)
+        return fail(errc::timed_out, "no connection to " + to.origin().text() + " within the time limit");
+    return fail(errc::peer_gone, "cannot connect to " + to.origin().text() + ": " + failed.message());
+}
+
+COMCP_DECL task<tcp_places> look_up_places(url to, time_point until)
+{
+    const executor ex = co_await asio::this_coro::executor;
+    const auto waiting = std::make_shared<look_up>(ex);
+    asio::ip::tcp::resolver resolver(ex);
+    timer clock(ex);
+    clock.start(until, end_look_up{waiting.get()});
+    resolver.async_resolve(to.host(), std::to_string(to.port()), asio::ip::resolver_base::numeric_service,
+                           look_up_ended{waiting});
+    co_await waiting->ended.wait();
+    const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+    if (comcp::detail::is_cancelled(asked)) throw error(fail(errc::cancelled, "connecting was cancelled"));
+    if (waiting->failed) throw error(connect_fault(to, waiting->failed));
+    co_return std::move(waiting->found);
+}
+
+} // namespace detail
+
+COMCP_DECL task<std::unique_ptr<any_stream>> tcp_connector::connect(url to, duration within)
+{
+    if (!knows(to.scheme())) throw error(fail(errc::unsupported, "https needs the connector of <comcp/tls.hpp>"));
+    const executor ex = co_await asio::this_coro::executor;
+    timer clock(ex);
+    const time_point until = comcp::detail::deadline_after(clock.now(), within);
+    detail::tcp_places places = detail::places_without_look_up(to);
+    if (places.empty()) {
+        auto looking = detail::look_up_places(to, until);
+        places = co_await std::move(looking);
+    }
+    io_error_code failed = asio::error::host_not_found;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const time_point now = clock.now();
+        if (now >= until) failed = asio::error::timed_out;
+        if (now >= until) break;
+        const auto left = static_cast<duration::rep>(places.size() - i);
+        asio::ip::tcp::socket socket(ex);
+        clock.start(until == time_point::max() ? until : now + (until - now) / left, detail::close_socket{&socket});
+        co_await socket.async_connect(places[i], asio::redirect_error(asio::use_awaitable, failed));
+        clock.cancel();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (comcp::detail::is_cancelled(asked)) throw error(fail(errc::cancelled, "connecting was cancelled"));
+        if (failed) continue;
+        io_error_code ignored;
+        socket.set_option(asio::socket_base::keep_alive(true), ignored); // a peer that vanished is noticed some day
+        co_return std::make_unique<tcp_stream>(std::move(socket));
+    }
+    throw error(detail::connect_fault(to, failed));
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/impl/exchange.ipp
+//
+// The reader's side of an exchange, and how it is woken: see http/exchange.hpp.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+COMCP_DECL task<void> exchange::wait_head(std::shared_ptr<exchange> self)
+{
+    while (self->head_ == exchange_head::undecided) {
+        co_await self->ready_.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (comcp::detail::is_cancelled(asked)) throw error(fail(errc::cancelled, "the request was given up"));
+    }
+}
+
+COMCP_DECL task<bool> exchange::next(std::shared_ptr<exchange> self, std::uint32_t reader, duration keep_alive,
+                                     std::string& out)
+{
+    for (;;) {
+        if (self->reader_ != reader) co_return false;
+        if (!self->out_.empty()) {
+            if (out.empty()) out.swap(self->out_);
+            else out += self->out_;
+            self->out_.clear();
+            self->output_.release();
+            if (self->silence_) self->spoke_ = self->silence_->now();
+            co_return true;
+        }
+        if (self->ended_) co_return false;
+        self->keep_awake(keep_alive);
+        co_await self->ready_.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (comcp::detail::is_cancelled(asked)) throw error(fail(errc::cancelled, "the stream was given up"));
+    }
+}
+
+COMCP_DECL void exchange::leave(std::uint32_t reader)
+{
+    if (reader == 0 || reader_ != reader) return;
+    detach();
+    if (owner_) owner_->on_left(*this);
+}
+
+COMCP_DECL std::uint32_t exchange::attach(budget_share slot)
+{
+    detach();
+    const std::uint32_t reader = reader_ = ++last_reader_;
+    slot_ = std::move(slot);
+    ready_.complete(); // there is one place to wait: who stood there sees that another came
+    return reader;
+}
+
+COMCP_DECL void exchange::detach()
+{
+    reader_ = 0;
+    silence_.reset();
+    slot_.release();
+    if (!keeps_unread_) {
+        out_ = {};
+        output_.release();
+    }
+    wake();
+}
+
+COMCP_DECL void exchange::decide(exchange_head head)
+{
+    head_ = head;
+    wake();
+}
+
+COMCP_DECL void exchange::finish()
+{
+    ended_ = true;
+    body_.release();
+    silence_.reset();
+    wake();
+    owner_ = nullptr;
+}
+
+COMCP_DECL void exchange::wake()
+{
+    if (!ready_.waiting() || waking_ || !owner_ || !owner_->wakes_on()) return;
+    waking_ = true;
+    asio::post(owner_->wakes_on(), [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) {
+            self->waking_ = false;
+            self->ready_.complete();
+        }
+    });
+}
+
+COMCP_DECL void exchange::keep_awake(duration interval)
+{
+    if (silence_ || interval == no_limit || !owner_ || !owner_->wakes_on()) return;
+    silence_ = std::make_unique<timer>(owner_->wakes_on());
+    spoke_ = silence_->now();
+    silence_->start(comcp::detail::deadline_after(spoke_, interval), [this, interval] { on_silence(interval); });
+}
+
+COMCP_DECL void exchange::on_silence(duration interval)
+{
+    const time_point now = silence_->now();
+    const time_point due = comcp::detail::deadline_after(spoke_, interval);
+    const bool silent = now >= due;
+    // A reader that is at work with what it has is not silent.
+    if (silent) spoke_ = now;
+    silence_->start(silent ? comcp::detail::deadline_after(now, interval) : due,
+                    [this, interval] { on_silence(interval); });
+    if (!silent || !out_.empty() || !ready_.waiting()) return;
+    write_sse_keep_alive(out_);
+    ready_.complete();
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/impl/listener.ipp
+//
+// Accepting connections, and knowing all that live: see http/listener.hpp.
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+namespace detail
+{
+
+/// The listener as its coroutines hold it. On its home executor, but for the table of connections: those come and go on
+/// executors of their own.
+class listener_core final : public connection_owner,
+                            public std::enable_shared_from_this<listener_core>,
+                            private comcp::detail::parked
+{
+    using tcp = asio::ip::tcp;
+
+public:
+    listener_core(executor ex, http::service& asked, const http_service_limits& bounds, listener_options chosen)
+        : connection_owner(asked, bounds),
+          options_(chosen),
+          base_(std::move(ex)),
+          home_(make_home()),
+          lot_(comcp::detail::make_parking_lot(base_))
+    {
+        lot_->link(*this);
+    }
+    ~listener_core()
+    {
+        if (home_) lot_->unlink(*this);
+    }
+
+    result<void> bind(std::string_view host, std::uint16_t port);
+    const std::vector<tcp::endpoint>& endpoints() const { return endpoints_; }
+
+    static task<void> run(std::shared_ptr<listener_core> self);
+    static task<void> drain(std::shared_ptr<listener_core> self, duration time);
+    /// Awaits one of them on the home executor.
+    static task<void> at_home(std::shared_ptr<listener_core> self, task<void> operation);
+    void admit(std::unique_ptr<any_stream> stream);
+    /// Any thread.
+    void stop() { do_at_home(&listener_core::stop_at_home); }
+    void close();
+
+private:
+    struct door
+    {
+        door(tcp::acceptor open, const executor& ex, comcp::detail::parking_lot& lot)
+            : acceptor(std::move(open)),
+              paused(lot),
+              pause(ex)
+        {}
+        std::optional<tcp::acceptor> acceptor;
+        comcp::detail::waiter paused;
+        timer pause;
+    };
+    // Functions with state: a lambda in a coroutine of a header is a type of its own in every file for g++ 12.
+    struct cut_all;
+    struct finish_one;
+    struct close_now;
+    struct resume;
+    struct accept_ended;
+
+    executor make_home() const { return options_.single_threaded ? base_ : executor(asio::make_strand(base_)); }
+    result<tcp::acceptor> open(const tcp::endpoint& at) const;
+    result<void> bind_localhost(std::uint16_t port);
+    void add(tcp::acceptor open);
+
+    static task<void> accept(std::shared_ptr<listener_core> self, door& from);
+    void take(tcp::socket peer);
+    void do_at_home(void (listener_core::*what)());
+    void stop_accepting();
+    void stop_at_home();
+    void close_at_home();
+    task<void> until_finished();
+    void wake();
+    bool finished() const;
+
+    std::vector<std::shared_ptr<connection>> connections() const;
+    bool forget(connection& gone) noexcept;
+    void ended(connection& which) noexcept override;
+    void destroyed(connection& which) noexcept override { forget(which); }
+    void drop() override;
+
+    const listener_options options_;
+    executor base_;
+    executor home_; // empty once the context has ended
+    std::shared_ptr<comcp::detail::parking_lot> lot_;
+    std::vector<std::unique_ptr<door>> doors_;
+    std::vector<tcp::endpoint> endpoints_;
+    std::vector<comcp::detail::waiter*> waiting_; // for the end
+    std::size_t accepting_ = 0;                   // coroutines
+    bool running_ = false;
+    std::atomic<bool> stopped_{false}; // nothing is accepted any more
+
+    mutable std::mutex mutex_; // for what follows, and for `home_`
+    std::unordered_set<connection*> connections_;
+    std::size_t turned_away_ = 0; // of them
+};
+
+/// Connections beyond the limit that get an answer at one time. Further ones are closed without.
+inline constexpr std::size_t turned_away_at_most = 64;
+
+inline constexpr duration first_pause = std::chrono::milliseconds(10);
+inline constexpr duration longest_pause = std::chrono::seconds(1);
+
+struct listener_core::close_now
+{
+    listener_core* core;
+    void operator()() const { core->close_at_home(); }
+};
+
+struct listener_core::cut_all
+{
+    listener_core* core;
+    void operator()() const
+    {
+        for (auto& each : core->connections()) {
+            connection& one = *each;
+            asio::dispatch(one.home(), [held = std::move(each)] { held->cut(); });
+        }
+    }
+};
+
+struct listener_core::finish_one
+{
+    explicit finish_one(std::shared_ptr<connection> of) : held(std::move(of)) {}
+    void operator()() const { held->finish(); }
+    std::shared_ptr<connection> held;
+};
+
+struct listener_core::resume
+{
+    comcp::detail::waiter* who;
+    void operator()() const { who->complete(); }
+};
+
+struct listener_core::accept_ended
+{
+    explicit accept_ended(std::shared_ptr<listener_core> of) : core(std::move(of)) {}
+    void operator()(std::exception_ptr) const
+    {
+        --core->accepting_;
+        core->wake();
+    }
+    std::shared_ptr<listener_core> core;
+};
+
+// ---- addresses
+
+COMCP_DECL result<void> listener_core::bind(std::string_view host, std::uint16_t port)
+{
+    if (equal_ignoring_case(host, "localhost")) return bind_localhost(port);
+    io_error_code failed;
+    const auto address = asio::ip::make_address(std::string(host), failed);
+    if (failed) {
+        return fail(errc::invalid_argument,
+                    "\"" + std::string(host) + "\" is no address to listen at: give an IP address or \"localhost\"");
+    }
+    result<tcp::acceptor> opened = open({address, port});
+    if (!opened) return opened.error();
+    add(*std::move(opened));
+    return {};
+}
+
+COMCP_DECL result<void> listener_core::bind_localhost(std::uint16_t port)
+{
+    constexpr int attempts = 16; // the port that is free in one family may be taken in the other
+    for (int attempt = 1;; ++attempt) {
+        result<tcp::acceptor> four = open({asio::ip::address_v4::loopback(), port});
+        if (!four) return four.error();
+        io_error_code ignored;
+        result<tcp::acceptor> six = open({asio::ip::address_v6::loopback(), four->local_endpoint(ignored).port()});
+        const int reason = six ? 0 : six.error().code.value();
+        const bool no_ipv6 = reason == EAFNOSUPPORT || reason == EADDRNOTAVAIL || reason == EPROTONOSUPPORT;
+        if (!six && !no_ipv6 && port == 0 && attempt < attempts) continue;
+        if (!six && !no_ipv6) return six.error();
+        add(*std::move(four));
+        if (six) add(*std::move(six));
+        return {};
+    }
+}
+
+COMCP_DECL result<asio::ip::tcp::acceptor> listener_core::open(const tcp::endpoint& at) const
+{
+    io_error_code failed;
+    tcp::acceptor made(home_);
+    made.open(at.protocol(), failed);
+    // Without it a server that was restarted could not listen while connections of the last one fade away.
+    if (!failed) made.set_option(tcp::acceptor::reuse_address(true), failed);
+    if (!failed && at.address().is_v6()) made.set_option(asio::ip::v6_only(true), failed);
+    if (!failed) made.bind(at, failed);
+    if (!failed) made.listen(options_.backlog, failed);
+    if (failed) {
+        const std::string host = at.address().is_v6() ? "[" + at.address().to_string() + "]" : at.address().to_string();
+        return fault(std::error_code(failed.value(), std::system_category()),
+                     "cannot listen at " + host + ":" + std::to_string(at.port()) + ": " + failed.message());
+    }
+    ::fcntl(made.native_handle(), F_SETFD, FD_CLOEXEC);
+    return made;
+}
+
+COMCP_DECL void listener_core::add(tcp::acceptor open)
+{
+    io_error_code ignored;
+    endpoints_.push_back(open.local_endpoint(ignored));
+    doors_.push_back(std::make_unique<door>(std::move(open), home_, *lot_));
+}
+
+// ---- life
+
+COMCP_DECL task<void> listener_core::at_home(std::shared_ptr<listener_core> self, task<void> operation)
+{
+    const executor here = co_await asio::this_coro::executor;
+    if (here == self->home_) co_await std::move(operation);
+    else co_await asio::co_spawn(self->home_, std::move(operation), asio::use_awaitable);
+}
+
+COMCP_DECL task<void> listener_core::run(std::shared_ptr<listener_core> self)
+{
+    if (!std::exchange(self->running_, true) && !self->stopped_) {
+        for (const auto& each : self->doors_) {
+            ++self->accepting_;
+            asio::co_spawn(self->home_, accept(self, *each), accept_ended(self));
+        }
+    }
+    co_await self->until_finished();
+}
+
+COMCP_DECL task<void> listener_core::drain(std::shared_ptr<listener_core> self, duration time)
+{
+    self->stop_at_home();
+    timer limit(self->home_);
+    limit.start(comcp::detail::deadline_after(limit.now(), time), cut_all{self.get()});
+    co_await self->until_finished();
+}
+
+COMCP_DECL void listener_core::do_at_home(void (listener_core::*what)())
+{
+    executor home;
+    {
+        const std::lock_guard lock(mutex_);
+        home = home_;
+    }
+    if (!home) return;
+    if (options_.single_threaded) (this->*what)();
+    else asio::dispatch(home, [self = shared_from_this(), what] { ((*self).*what)(); });
+}
+
+COMCP_DECL void listener_core::close()
+{
+    closed = true;
+    do_at_home(&listener_core::close_at_home);
+}
+
+COMCP_DECL void listener_core::stop_at_home()
+{
+    stop_accepting();
+    for (auto& each : connections()) {
+        connection& one = *each;
+        asio::dispatch(one.home(), finish_one(std::move(each)));
+    }
+}
+
+COMCP_DECL void listener_core::close_at_home()
+{
+    closed = true;
+    stop_accepting();
+    cut_all{this}();
+}
+
+COMCP_DECL void listener_core::stop_accepting()
+{
+    if (stopped_.exchange(true)) return;
+    for (const auto& each : doors_) {
+        io_error_code ignored;
+        each->acceptor->close(ignored);
+        each->pause.cancel();
+    }
+    asio::post(home_, [self = shared_from_this()] { self->wake(); });
+}
+
+/// Waits until nothing is accepted any more and no connection is left.
+COMCP_DECL task<void> listener_core::until_finished()
+{
+    if (finished()) co_return;
+    comcp::detail::waiter end(*lot_);
+    waiting_.push_back(&end);
+    co_await end.wait(close_now{this});
+    std::erase(waiting_, &end);
+}
+
+/// Resumes whoever waits for what has come about.
+COMCP_DECL void listener_core::wake()
+{
+    if (!stopped_) return;
+    for (const auto& each : doors_) each->paused.complete();
+    while (finished() && !waiting_.empty()) {
+        comcp::detail::waiter* const next = waiting_.back();
+        waiting_.pop_back();
+        next->complete();
+    }
+}
+
+COMCP_DECL bool listener_core::finished() const
+{
+    const std::lock_guard lock(mutex_);
+    return stopped_ && accepting_ == 0 && connections_.empty();
+}
+
+COMCP_DECL void listener_core::drop()
+{
+    const auto self = weak_from_this().lock();
+    {
+        const std::lock_guard lock(mutex_);
+        base_ = home_ = executor();
+    }
+    for (const auto& each : doors_) each->acceptor.reset();
+}
+
+// ---- connections
+
+COMCP_DECL task<void> listener_core::accept(std::shared_ptr<listener_core> self, door& from)
+{
+    duration wait = first_pause;
+    while (!self->stopped_) {
+        io_error_code failed;
+        const executor home = self->make_home();
+        tcp::socket peer =
+            co_await from.acceptor->async_accept(home, asio::redirect_error(asio::use_awaitable, failed));
+        if (self->stopped_) break;
+        bool taken = false;
+        try {
+            if (!failed) self->take(std::move(peer));
+            taken = !failed;
+        } catch (const std::exception&) { // out of memory
+        }
+        if (taken) {
+            wait = first_pause;
+            continue;
+        }
+        // No descriptors, usually. Connections that end give some back, and accepting at once again would only spin.
+        from.pause.start(comcp::detail::deadline_after(from.pause.now(), wait), resume{&from.paused});
+        co_await from.paused.wait();
+        wait = std::min(wait * 2, longest_pause);
+    }
+}
+
+COMCP_DECL void listener_core::take(tcp::socket peer)
+{
+    ::fcntl(peer.native_handle(), F_SETFD, FD_CLOEXEC);
+    admit(std::make_unique<tcp_stream>(std::move(peer)));
+}
+
+COMCP_DECL void listener_core::admit(std::unique_ptr<any_stream> stream)
+{
+    std::shared_ptr<connection> made;
+    {
+        const std::lock_guard lock(mutex_);
+        if (stopped_ || !home_) return;
+        const bool serve = connections_.size() - turned_away_ < limits.connections;
+        if (!serve && turned_away_ == turned_away_at_most) return;
+        made = std::make_shared<connection>(make_home(), std::move(stream), shared_from_this(),
+                                            serve ? connection::manner::serve : connection::manner::turn_away);
+        connections_.insert(made.get());
+        if (!serve) ++turned_away_;
+    }
+    connection::start(std::move(made));
+}
+
+COMCP_DECL std::vector<std::shared_ptr<connection>> listener_core::connections() const
+{
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<connection>> all;
+    for (connection* each : connections_) {
+        if (auto held = each->weak_from_this().lock()) all.push_back(std::move(held));
+    }
+    return all;
+}
+
+/// True when it was the last one.
+COMCP_DECL bool listener_core::forget(connection& gone) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    if (connections_.erase(&gone) == 0) return false;
+    if (gone.how() == connection::manner::turn_away) --turned_away_;
+    return connections_.empty();
+}
+
+COMCP_DECL void listener_core::ended(connection& which) noexcept
+{
+    if (forget(which) && stopped_) asio::post(home_, [self = shared_from_this()] { self->wake(); });
+}
+
+} // namespace detail
+
+COMCP_DECL listener::listener(executor ex, http::service& service, http_service_limits limits, listener_options options)
+    : core_(std::make_shared<detail::listener_core>(std::move(ex), service, limits, options))
+{}
+
+COMCP_DECL listener::~listener() { core_->close(); }
+
+COMCP_DECL result<void> listener::bind(std::string_view host, std::uint16_t port) { return core_->bind(host, port); }
+
+COMCP_DECL std::vector<asio::ip::tcp::endpoint> listener::endpoints() const { return core_->endpoints(); }
+
+COMCP_DECL std::uint16_t listener::port() const
+{
+    return core_->endpoints().empty() ? std::uint16_t(0) : core_->endpoints().front().port();
+}
+
+COMCP_DECL task<void> listener::run()
+{
+    return detail::listener_core::at_home(core_, detail::listener_core::run(core_));
+}
+
+COMCP_DECL void listener::serve(std::unique_ptr<any_stream> stream) { core_->admit(std::move(stream)); }
+
+COMCP_DECL void listener::stop() { core_->stop(); }
+
+COMCP_DECL task<void> listener::drain(duration time)
+{
+    return detail::listener_core::at_home(core_, detail::listener_core::drain(core_, time));
+}
+
+COMCP_DECL void listener::close() { core_->close(); }
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/impl/session_transport.ipp
+//
+// Which exchange a message goes to, and in which form: see http/session_transport.hpp.
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+COMCP_DECL session_transport::session_transport(executor ex, std::shared_ptr<const session_transport_settings> settings)
+    : executor_(std::move(ex)),
+      lot_(comcp::detail::make_parking_lot(executor_)),
+      mailbox_(std::make_shared<mailbox>(lot_)),
+      settings_(std::move(settings)),
+      kept_bytes_(settings_->kept)
+{}
+
+COMCP_DECL session_transport::~session_transport() { close(); }
+
+// ---- the service's side --------------------------------------------------------------------------------------------
+
+COMCP_DECL void session_transport::deliver(std::shared_ptr<exchange> posted, std::string body)
+{
+    if (closed_) return posted->decide(exchange_head::lost);
+    posted->id_ = static_cast<exchange_id>(++last_id_);
+    posted->owner_ = this;
+    inbox_.push_back({posted->id_, std::move(body)});
+    open_.push_back(std::move(posted));
+    mailbox_->arrived.complete();
+}
+
+COMCP_DECL session_transport::opened session_transport::open_stream(budget_share slot)
+{
+    if (standalone_ && standalone_->read()) {
+        if (standalone_->kept_ != 0) store_->finish(standalone_->kept_);
+        standalone_->keeps_unread_ = false;
+        quiet_.push_back(std::move(standalone_));
+    }
+    const std::shared_ptr<exchange> on = standalone_ ? standalone_ : make_standalone();
+    standalone_ = on;
+    const std::uint32_t reader = on->attach(std::move(slot));
+    if (on->out_.empty()) prime(*on);
+    return {replay_state::found, on, reader};
+}
+
+COMCP_DECL session_transport::opened session_transport::resume_stream(std::string_view last_event_id, budget_share slot)
+{
+    if (!store_) return {replay_state::malformed, nullptr, 0};
+    const replay missed = store_->replay_after(last_event_id);
+    if (missed.state != replay_state::found) return {missed.state, nullptr, 0};
+    const auto is_wanted = [&](const std::shared_ptr<exchange>& each) { return each && each->kept_ == missed.stream; };
+    std::shared_ptr<exchange> found;
+    if (is_wanted(standalone_)) found = standalone_;
+    for (const auto* list : {&open_, &quiet_}) {
+        const auto at = std::ranges::find_if(*list, is_wanted);
+        if (at != list->end()) found = *at;
+    }
+    if (!found) { // it has ended: what is kept is all there is
+        found = std::make_shared<exchange>(lot_, exchange_form{});
+        found->head_ = exchange_head::stream;
+        found->output_ = budget_share(settings_->memory);
+        found->ended_ = true;
+    }
+    const std::uint32_t reader = found->attach(std::move(slot));
+    found->out_.clear();
+    found->output_.release();
+    for (const stored_event& each : missed.events) append_event(*found, each.id, each.message);
+    return {replay_state::found, found, reader};
+}
+
+// ---- the session's side --------------------------------------------------------------------------------------------
+
+COMCP_DECL task<void> session_transport::open() { co_return; }
+
+COMCP_DECL task<void> session_transport::receive(transport_batch& batch)
+{
+    batch.clear();
+    handed_.clear();
+    while (inbox_.empty() && !closed_) co_await mailbox_->arrived.wait();
+    if (closed_) {
+        batch.emplace_back().what = transport_event::kind::closed;
+        co_return;
+    }
+    std::swap(handed_, inbox_);
+    for (const item& each : handed_) {
+        transport_event& event = batch.emplace_back();
+        event.exchange = each.exchange;
+        event.text = each.text;
+    }
+}
+
+COMCP_DECL std::string& session_transport::begin(const send_hint& hint)
+{
+    hint_ = hint;
+    way_ = way::nowhere;
+    target_ = closed_ ? nullptr : find(hint.exchange);
+    if (hint.what == send_hint::kind::answer) {
+        if (!target_ || (!target_->read() && target_->kept_ == 0)) return scratch_; // nobody is left to answer (E-32)
+        const bool undecided = target_->head_ == exchange_head::undecided;
+        if (undecided && (target_->form_.json || hint.status != 200 || !become_stream(*target_))) {
+            way_ = way::json;
+            return target_->out_;
+        }
+        way_ = way::event;
+        return scratch_;
+    }
+    // What cannot go on the POST that it belongs to goes where the client still hears it.
+    if (!target_ || !carries(*target_) || !become_stream(*target_)) target_ = closed_ ? nullptr : standalone();
+    if (target_) way_ = way::event;
+    return scratch_;
+}
+
+COMCP_DECL void session_transport::commit()
+{
+    const std::shared_ptr<exchange> to = std::move(target_);
+    const bool last = hint_.what == send_hint::kind::answer;
+    if (way_ == way::json) {
+        to->status_ = hint_.status;
+        to->decide(exchange_head::answer);
+    } else if (way_ == way::event) {
+        send_event(*to, scratch_);
+    }
+    scratch_.clear();
+    if (scratch_.capacity() > 1024) scratch_ = {}; // an idle session is small
+    if (!last || !to) return;
+    if (to->kept_ != 0) store_->finish(to->kept_);
+    to->finish();
+    forget(hint_.exchange);
+}
+
+COMCP_DECL void session_transport::abandon(exchange_id id)
+{
+    const auto found = find(id);
+    if (!found) return;
+    const bool streams = found->form_.stream && found->read() && become_stream(*found);
+    end_exchange(*found, streams ? exchange_head::stream : exchange_head::accepted);
+    forget(id);
+}
+
+COMCP_DECL void session_transport::complete(exchange_id id)
+{
+    const auto found = find(id);
+    if (!found) return;
+    end_exchange(*found, exchange_head::accepted);
+    forget(id);
+}
+
+COMCP_DECL std::size_t session_transport::queued_on(exchange_id id) const
+{
+    const auto found = id == pipe_exchange ? standalone_ : find(id);
+    if (!found) return id == pipe_exchange ? 0 : std::numeric_limits<std::size_t>::max();
+    return id == pipe_exchange || carries(*found) ? found->out_.size() : std::numeric_limits<std::size_t>::max();
+}
+
+COMCP_DECL void session_transport::negotiated(std::string_view revision)
+{
+    // 2025-11-25, transports: a stream begins with an event that has only an id; older clients may take its empty data
+    // for JSON (E-36, E-37).
+    primes_ = parse_revision(revision) >= revision::r2025_11_25;
+}
+
+COMCP_DECL task<void> session_transport::finish() { co_return; }
+
+COMCP_DECL void session_transport::close() noexcept
+{
+    if (closed_) return;
+    closed_ = true;
+    for (const auto& each : open_) end_exchange(*each, exchange_head::lost);
+    if (standalone_) end_exchange(*standalone_, exchange_head::stream);
+    for (const auto& each : quiet_) end_exchange(*each, exchange_head::stream);
+    open_.clear();
+    standalone_.reset();
+    quiet_.clear();
+    inbox_.clear();
+    if (executor_) {
+        asio::post(executor_, [weak = std::weak_ptr(mailbox_)] {
+            if (const auto box = weak.lock()) box->arrived.complete();
+        });
+    }
+    if (const auto tell = std::exchange(on_closed_, nullptr)) tell();
+}
+
+COMCP_DECL void session_transport::context_gone() noexcept
+{
+    // Nothing is destroyed here: an exchange may be what holds its session.
+    executor_ = executor();
+    on_closed_ = nullptr;
+}
+
+// ---- exchanges -----------------------------------------------------------------------------------------------------
+
+COMCP_DECL std::shared_ptr<exchange> session_transport::find(exchange_id id) const
+{
+    const auto at = std::ranges::lower_bound(open_, id, {}, [](const auto& each) { return each->id_; });
+    return at != open_.end() && (*at)->id_ == id ? *at : nullptr;
+}
+
+COMCP_DECL void session_transport::forget(exchange_id id)
+{
+    const auto at = std::ranges::lower_bound(open_, id, {}, [](const auto& each) { return each->id_; });
+    if (at != open_.end() && (*at)->id_ == id) open_.erase(at);
+}
+
+COMCP_DECL std::shared_ptr<exchange> session_transport::standalone()
+{
+    if (!settings_->standalone) return nullptr;
+    if (!standalone_) {
+        standalone_ = make_standalone();
+    }
+    return standalone_;
+}
+
+COMCP_DECL std::shared_ptr<exchange> session_transport::make_standalone()
+{
+    exchange_form form;
+    form.json = false;
+    form.resumable = settings_->resumable;
+    auto made = std::make_shared<exchange>(lot_, form);
+    made->owner_ = this;
+    made->reader_ = 0; // until a GET comes
+    made->head_ = exchange_head::stream;
+    made->keeps_unread_ = true;
+    made->output_ = budget_share(settings_->memory);
+    return made;
+}
+
+COMCP_DECL bool session_transport::carries(const exchange& on) const
+{
+    if (on.head_ == exchange_head::stream) return on.read() || on.kept_ != 0;
+    return on.head_ == exchange_head::undecided && on.form_.stream && on.read();
+}
+
+COMCP_DECL bool session_transport::become_stream(exchange& on)
+{
+    if (on.head_ == exchange_head::stream) return true;
+    budget_share slot(settings_->streams);
+    if (!slot.grow(1)) {
+        on.form_.stream = false;
+        return false;
+    }
+    on.slot_ = std::move(slot);
+    on.output_ = budget_share(settings_->memory);
+    prime(on);
+    on.decide(exchange_head::stream);
+    return true;
+}
+
+COMCP_DECL void session_transport::prime(exchange& on)
+{
+    if (!primes_ || !on.form_.resumable) return;
+    const std::string id = keep(on, {});
+    if (id.empty()) return;
+    const std::size_t before = on.out_.size();
+    if (settings_->retry != no_limit)
+        write_sse_retry(on.out_, std::chrono::duration_cast<std::chrono::milliseconds>(settings_->retry));
+    write_sse_priming(on.out_, id);
+    on.output_.add(on.out_.size() - before);
+    on.wake();
+}
+
+COMCP_DECL void session_transport::send_event(exchange& on, std::string_view text)
+{
+    const std::string id = keep(on, text);
+    if (!on.read() && !on.keeps_unread_) return;
+    if (on.out_.size() >= settings_->stream_buffer) {
+        // The reader stands still. It is cut off; what is kept of the stream can be asked for.
+        on.out_ = {};
+        on.output_.release();
+        if (on.read()) {
+            on.detach();
+            return on_left(on);
+        }
+    }
+    append_event(on, id, text);
+    on.wake();
+}
+
+COMCP_DECL void session_transport::append_event(exchange& on, std::string_view id, std::string_view text)
+{
+    const std::size_t before = on.out_.size();
+    begin_sse_event(on.out_, id);
+    on.out_ += text;
+    end_sse_event(on.out_);
+    on.output_.add(on.out_.size() - before);
+}
+
+COMCP_DECL void session_transport::end_exchange(exchange& on, exchange_head undecided)
+{
+    if (on.head_ == exchange_head::undecided) on.decide(undecided);
+    if (on.kept_ != 0 && store_) store_->finish(on.kept_);
+    on.finish();
+}
+
+COMCP_DECL void session_transport::on_left(exchange& from)
+{
+    const auto at = std::ranges::find(quiet_, &from, &std::shared_ptr<exchange>::get);
+    if (at == quiet_.end()) return;
+    const auto gone = std::move(*at); // the last one may destroy it
+    quiet_.erase(at);
+    end_exchange(*gone, exchange_head::stream);
+}
+
+// ---- what is kept for resumption -----------------------------------------------------------------------------------
+
+COMCP_DECL memory_event_store* session_transport::store()
+{
+    if (store_) return store_.get();
+    auto tag = comcp::detail::random_token();
+    if (!tag) return nullptr;
+    std::erase(*tag, '-');
+    tag->resize(std::min<std::size_t>(tag->size(), 12));
+    store_ = std::make_unique<memory_event_store>(*std::move(tag), settings_->store);
+    return store_.get();
+}
+
+COMCP_DECL std::string session_transport::keep(exchange& on, std::string_view text)
+{
+    if (!on.form_.resumable || !store()) return {};
+    if (on.kept_ == 0) on.kept_ = store_->open();
+    std::string id = store_->append(on.kept_, text);
+    const std::size_t now = store_->bytes();
+    const std::size_t before = kept_bytes_.bytes();
+    if (now <= before) {
+        kept_bytes_.shrink(before - now);
+    } else if (!kept_bytes_.grow(now - before)) {
+        // The service keeps too much already: this stream cannot be resumed any more.
+        store_->drop(std::exchange(on.kept_, 0));
+        on.form_.resumable = false;
+        kept_bytes_.shrink(before - std::min(before, store_->bytes()));
+        id.clear();
+    }
+    return id;
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/json/impl/bind.ipp
+//
+// The binder: see json/bind.hpp.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL void bind_errors::add(std::string pointer, std::string text)
+{
+    if (++count_ <= most) entries_.push_back({std::move(pointer), std::move(text)});
+}
+
+COMCP_DECL std::string bind_errors::text() const
+{
+    std::string out;
+    for (const bind_error& each : entries_) {
+        if (!out.empty()) out += '\n';
+        out += each.pointer;
+        if (!each.pointer.empty()) out += ": ";
+        out += each.text;
+    }
+    if (count_ > most) out += "\nand " + std::to_string(count_ - most) + " more";
+    return out;
+}
+
+namespace detail
+{
+
+inline void append_pointer(std::string& out, const bind_scope& scope)
+{
+    if (!scope.outer) return;
+    append_pointer(out, *scope.outer);
+    out += '/';
+    if (scope.in_array) {
+        out += std::to_string(scope.index);
+        return;
+    }
+    const std::string_view shown = first_code_points(scope.key, 64);
+    for (const char letter : shown) {
+        if (letter == '~') out += "~0";
+        else if (letter == '/') out += "~1";
+        else out += letter;
+    }
+    if (shown.size() < scope.key.size()) out += "...";
+}
+
+inline void report(const bind_scope& scope, std::string text)
+{
+    std::string pointer;
+    if (!scope.errors.full()) append_pointer(pointer, scope);
+    scope.errors.add(std::move(pointer), std::move(text));
+}
+
+inline const char* type_name(const json::value& value) noexcept
+{
+    switch (value.kind()) {
+    case json::kind::null: return "null";
+    case json::kind::bool_: return "boolean";
+    case json::kind::int64:
+    case json::kind::uint64: return "integer";
+    case json::kind::double_: return "number";
+    case json::kind::string: return "string";
+    case json::kind::array: return "array";
+    case json::kind::object: break;
+    }
+    return "object";
+}
+
+COMCP_DECL void report_type(const bind_scope& scope, const char* expected, const json::value& value)
+{
+    report(scope, std::string("expected ") + expected + ", got " + type_name(value));
+}
+
+inline double as_double(const json::value& number) noexcept
+{
+    if (number.is_int64()) return static_cast<double>(number.get_int64());
+    if (number.is_uint64()) return static_cast<double>(number.get_uint64());
+    return number.get_double();
+}
+
+/// Whether one number is less than another; integers are compared exactly.
+inline bool less_number(const json::value& left, const json::value& right) noexcept
+{
+    if (left.is_double() || right.is_double()) return as_double(left) < as_double(right);
+    if (left.is_int64() && right.is_int64()) return left.get_int64() < right.get_int64();
+    if (left.is_int64())
+        return left.get_int64() < 0 || static_cast<std::uint64_t>(left.get_int64()) < right.get_uint64();
+    if (right.is_int64())
+        return right.get_int64() > 0 && left.get_uint64() < static_cast<std::uint64_t>(right.get_int64());
+    return left.get_uint64() < right.get_uint64();
+}
+
+inline void check_bounds(const bind_scope& scope, const json::value& number)
+{
+    if (!scope.note) return;
+    const json::value& minimum = scope.note->minimum();
+    const json::value& maximum = scope.note->maximum();
+    std::string text;
+    if (!minimum.is_null() && less_number(number, minimum)) {
+        text = "must be at least ";
+        write_value(text, minimum);
+    } else if (!maximum.is_null() && less_number(maximum, number)) {
+        text = "must be at most ";
+        write_value(text, maximum);
+    }
+    if (!text.empty()) report(scope, std::move(text));
+}
+
+COMCP_DECL bool read_integer(const json::value& value, std::int64_t lowest, std::uint64_t highest, std::uint64_t& bits,
+                             const bind_scope& scope)
+{
+    bool negative = false;
+    bool fits = true;
+    if (value.is_int64()) {
+        negative = value.get_int64() < 0;
+        bits = static_cast<std::uint64_t>(value.get_int64());
+    } else if (value.is_uint64()) {
+        bits = value.get_uint64();
+    } else if (value.is_double() && value.get_double() == std::trunc(value.get_double())) {
+        const double number = value.get_double();
+        negative = number < 0;
+        fits = number >= -0x1p63 && number < 0x1p64;
+        if (fits)
+            bits = negative ? static_cast<std::uint64_t>(static_cast<std::int64_t>(number))
+                            : static_cast<std::uint64_t>(number);
+    } else {
+        report_type(scope, "integer", value);
+        return false;
+    }
+    fits = fits && (negative ? static_cast<std::int64_t>(bits) >= lowest : bits <= highest);
+    if (!fits) {
+        report(scope, "out of range: must be from " + std::to_string(lowest) + " to " + std::to_string(highest));
+        return false;
+    }
+    check_bounds(scope, value);
+    return true;
+}
+
+COMCP_DECL bool read_number(const json::value& value, double greatest, double& out, const bind_scope& scope)
+{
+    if (!value.is_number()) {
+        report_type(scope, "number", value);
+        return false;
+    }
+    out = as_double(value);
+    if (!(std::abs(out) <= greatest)) { // a number like 1E400 parses as infinity
+        report(scope, "out of range");
+        return false;
+    }
+    check_bounds(scope, value);
+    return true;
+}
+
+COMCP_DECL bool read_string(const json::value& value, std::string_view& out, const bind_scope& scope)
+{
+    const json::string* text = value.if_string();
+    if (!text) {
+        report_type(scope, "string", value);
+        return false;
+    }
+    out = std::string_view(text->data(), text->size());
+    if (!scope.note) return true;
+    const auto least = scope.note->min_length();
+    const auto greatest = scope.note->max_length();
+    if (!least && !greatest) return true;
+    const std::size_t length = count_code_points(out);
+    if (least && length < *least) report(scope, "must have at least " + std::to_string(*least) + " characters");
+    if (greatest && length > *greatest) report(scope, "must have at most " + std::to_string(*greatest) + " characters");
+    return true;
+}
+
+COMCP_DECL bool read_enumerator(const json::value& value, std::span<const enumerator_info> all, std::uint64_t& out,
+                                const bind_scope& scope)
+{
+    std::string_view name;
+    if (!read_string(value, name, scope)) return false;
+    for (const enumerator_info& each : all) {
+        if (each.name != name) continue;
+        out = each.value;
+        return true;
+    }
+    std::string text = "expected one of";
+    const char* before = " ";
+    for (const enumerator_info& each : all) {
+        text += before;
+        text += each.name;
+        before = ", ";
+    }
+    report(scope, std::move(text));
+    return false;
+}
+
+inline void report_unknown(const json::object& object, std::span<const member_info> members, const bind_scope& scope)
+{
+    for (const json::key_value_pair& item : object) {
+        const std::string_view key(item.key().data(), item.key().size());
+        bool known = false;
+        for (const member_info& member : members) known = known || member.name == key;
+        if (!known) report(scope.member(key), "unknown member");
+    }
+}
+
+COMCP_DECL void bind_members(const json::value& value, void* out, const struct_facts& facts,
+                             const bind_function* functions, const bind_scope& scope)
+{
+    const json::object* object = value.if_object();
+    if (!object) return report_type(scope, "object", value);
+    std::size_t given = 0;
+    for (std::size_t index = 0; index < facts.members.size(); ++index) {
+        const member_info& member = facts.members[index];
+        const bool required = facts.defaults[index].required;
+        const json::value* item = object->if_contains(json::string_view(member.name.data(), member.name.size()));
+        given += item != nullptr;
+        if (!item) {
+            if (required) report(scope.member(member.name), "required member is missing");
+        } else if (required || !item->is_null()) { // null says the same as nothing where nothing may be said
+            const field* note = scope.extra ? scope.extra->find(member.name) : nullptr;
+            if (!note) note = facts.beside.find(member.name);
+            functions[index](*item, member.address(out), scope.member(member.name, note));
+        }
+    }
+    if (given != object->size()) report_unknown(*object, facts.members, scope);
+}
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/json/impl/defaults.ipp
+//
+// How defaults are found: see json/defaults.hpp.
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL struct_facts::struct_facts(const object_type& type, std::span<const member_info> its_members,
+                                      const member_traits* traits, const notes& its_notes)
+    : members(its_members),
+      beside(its_notes)
+{
+    erased_object object(type);
+    for (std::size_t index = 0; index < members.size(); ++index) {
+        std::string text;
+        std::string blank;
+        traits[index].write(text, members[index].address(object.get()));
+        traits[index].write_blank(blank);
+        if (text == blank) text.clear();
+        const bool optional = traits[index].optional;
+        defaults.push_back({optional, text.empty() && !optional, text});
+    }
+}
+
+COMCP_DECL struct_facts::~struct_facts() = default;
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/json/impl/describe.ipp
+//
+// Looking for notes: see json/describe.hpp.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL notes& notes::add(std::string name, field note)
+{
+    entries_.emplace_back(std::move(name), std::move(note));
+    return *this;
+}
+
+COMCP_DECL const field* notes::find(std::string_view name) const noexcept
+{
+    for (auto at = entries_.rbegin(); at != entries_.rend(); ++at) {
+        if (at->first == name) return &at->second;
+    }
+    return nullptr;
+}
+
+namespace detail
+{
+
+COMCP_DECL const notes& no_notes() noexcept
+{
+    static const notes none;
+    return none;
+}
+
+/// The first note on a member that does not exist.
+inline const std::string* stray_note(std::span<const member_info> members, const notes& all) noexcept
+{
+    for (const auto& [name, note] : all) {
+        bool known = false;
+        for (const member_info& member : members) known = known || member.name == name;
+        if (!known) return &name;
+    }
+    return nullptr;
+}
+
+COMCP_DECL result<void> check_notes(std::span<const member_info> members, const notes& extra, const notes& beside)
+{
+    const std::string* stray = stray_note(members, extra);
+    if (!stray) stray = stray_note(members, beside);
+    if (stray) return fail(errc::invalid_argument, "a note for the member \"" + *stray + "\", which does not exist");
+    return {};
+}
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/json/impl/schema.ipp
+//
+// How schemas are made: see json/schema.hpp.
+
+#include <boost/json/array.hpp>
+#include <boost/json/string_view.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+inline json::string_view json_view(std::string_view text) noexcept { return {text.data(), text.size()}; }
+
+COMCP_DECL json::object simple_schema(std::string_view type)
+{
+    json::object schema;
+    schema["type"] = json_view(type);
+    return schema;
+}
+
+COMCP_DECL json::object integer_schema(bool is_signed, int bits)
+{
+    json::object schema = simple_schema("integer");
+    // Bounds of wider types would be noise to a model; the binder checks them all the same.
+    if (bits <= 16) {
+        schema["minimum"] = is_signed ? -(1 << (bits - 1)) : 0;
+        schema["maximum"] = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    } else if (!is_signed) {
+        schema["minimum"] = 0;
+    }
+    return schema;
+}
+
+COMCP_DECL json::object enum_schema(std::span<const enumerator_info> all)
+{
+    json::object schema = simple_schema("string");
+    json::array names;
+    for (const enumerator_info& each : all) names.emplace_back(json_view(each.name));
+    schema["enum"] = std::move(names);
+    return schema;
+}
+
+inline void apply_note(json::object& schema, const field& note)
+{
+    if (!note.title().empty()) schema["title"] = json_view(note.title());
+    if (!note.description().empty()) schema["description"] = json_view(note.description());
+    if (!note.minimum().is_null()) schema["minimum"] = note.minimum();
+    if (!note.maximum().is_null()) schema["maximum"] = note.maximum();
+    if (note.min_length()) schema["minLength"] = *note.min_length();
+    if (note.max_length()) schema["maxLength"] = *note.max_length();
+}
+
+COMCP_DECL json::object struct_schema(const struct_facts& facts, const schema_function* functions,
+                                      const schema_scope& outer, const notes& extra)
+{
+    const schema_scope scope{outer.use, std::addressof(facts), &outer};
+    json::object schema = simple_schema("object");
+    for (const schema_scope* around = scope.outer; around; around = around->outer) {
+        if (around->identity == scope.identity) return schema;
+    }
+    const bool arguments = scope.use == schema_use::arguments;
+    json::object properties;
+    json::array required;
+    for (std::size_t index = 0; index < facts.members.size(); ++index) {
+        const std::string_view name = facts.members[index].name;
+        const member_default& otherwise = facts.defaults[index];
+        json::object property = functions[index](scope);
+        const field* note = extra.find(name);
+        if (!note) note = facts.beside.find(name);
+        if (note) apply_note(property, *note);
+        if (arguments && !otherwise.text.empty()) {
+            if (auto value = parse_json(otherwise.text, limits().depth)) property["default"] = std::move(*value);
+        }
+        if (arguments ? otherwise.required : !otherwise.optional) required.emplace_back(json_view(name));
+        properties[json_view(name)] = std::move(property);
+    }
+    if (arguments) schema["additionalProperties"] = false;
+    schema["properties"] = std::move(properties);
+    if (!required.empty()) schema["required"] = std::move(required);
+    return schema;
+}
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/json/impl/source.ipp
+//
+// The scanner: see json/source.hpp.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL result<raw_json> raw_json::checked(std::string text, std::size_t depth)
+{
+    if (auto parsed = parse_json(text, depth); !parsed) return parsed.error();
+    // In valid JSON a line break can only stand between tokens, never inside of a string.
+    std::erase_if(text, [](char letter) { return letter == '\n' || letter == '\r'; });
+    return raw_json(std::move(text));
+}
+
+namespace detail
+{
+
+COMCP_DECL std::size_t skip_space(std::string_view text, std::size_t at) noexcept
+{
+    while (at < text.size() && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r')) ++at;
+    return at;
+}
+
+/// From behind an opening quote to the closing one, or to the end of the text.
+inline std::size_t closing_quote(std::string_view text, std::size_t at) noexcept
+{
+    for (const std::size_t from = at;; ++at) {
+        at = text.find('"', at);
+        if (at == std::string_view::npos) return text.size();
+        std::size_t back = at;
+        while (back > from && text[back - 1] == '\\') --back;
+        if ((at - back) % 2 == 0) return at; // else the quote itself is escaped
+    }
+}
+
+/// The code unit of four hexadecimal digits; 0 when they are not.
+inline unsigned hex_unit(std::string_view digits) noexcept
+{
+    if (digits.size() < 4) return 0;
+    unsigned unit = 0;
+    for (const char digit : digits.substr(0, 4)) {
+        unit <<= 4U;
+        if (digit >= '0' && digit <= '9') unit |= static_cast<unsigned>(digit - '0');
+        else if (digit >= 'a' && digit <= 'f') unit |= static_cast<unsigned>(digit - 'a' + 10);
+        else if (digit >= 'A' && digit <= 'F') unit |= static_cast<unsigned>(digit - 'A' + 10);
+        else return 0;
+    }
+    return unit;
+}
+
+inline void append_utf8(std::string& out, unsigned point)
+{
+    const auto tail = [&](unsigned shift) { out += static_cast<char>(0x80U | ((point >> shift) & 0x3FU)); };
+    if (point < 0x80) {
+        out += static_cast<char>(point);
+    } else if (point < 0x800) {
+        out += static_cast<char>(0xC0U | (point >> 6U));
+        tail(0);
+    } else if (point < 0x10000) {
+        out += static_cast<char>(0xE0U | (point >> 12U));
+        tail(6);
+        tail(0);
+    } else {
+        out += static_cast<char>(0xF0U | (point >> 18U));
+        tail(12);
+        tail(6);
+        tail(0);
+    }
+}
+
+/// The text that stands escaped between two quotes.
+inline std::string unescape(std::string_view text)
+{
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] != '\\' || ++at == text.size()) {
+            if (at < text.size()) out += text[at];
+            continue;
+        }
+        switch (text[at]) {
+        case 'b': out += '\b'; break;
+        case 'f': out += '\f'; break;
+        case 'n': out += '\n'; break;
+        case 'r': out += '\r'; break;
+        case 't': out += '\t'; break;
+        case 'u': {
+            unsigned point = hex_unit(text.substr(at + 1));
+            at += 4;
+            if (point >= 0xD800 && point < 0xDC00 && text.substr(at < text.size() ? at + 1 : text.size(), 2) == "\\u") {
+                point = 0x10000U + ((point - 0xD800U) << 10U) + ((hex_unit(text.substr(at + 3)) - 0xDC00U) & 0x3FFU);
+                at += 6;
+            }
+            append_utf8(out, point);
+            break;
+        }
+        default: out += text[at];
+        }
+    }
+    return out;
+}
+
+} // namespace detail
+
+COMCP_DECL std::size_t skip_value(std::string_view text, std::size_t at) noexcept
+{
+    std::size_t depth = 0;
+    while (at < text.size()) {
+        switch (text[at]) {
+        case '"': at = detail::closing_quote(text, at + 1) + 1; break;
+        case '{':
+        case '[':
+            ++depth;
+            ++at;
+            continue;
+        case '}':
+        case ']':
+            if (depth == 0) return at;
+            --depth;
+            ++at;
+            break;
+        case ',':
+        case ':':
+        case ' ':
+        case '\t':
+        case '\n':
+        case '\r':
+            if (depth == 0) return at;
+            ++at;
+            continue;
+        default: // a number or a word ends where another token or a space begins
+            at = text.find_first_of(",:]} \t\n\r", at + 1);
+            if (at == std::string_view::npos) return text.size();
+        }
+        if (depth == 0) return at < text.size() ? at : text.size();
+    }
+    return text.size();
+}
+
+COMCP_DECL std::optional<std::string_view> member_source(std::string_view object, std::string_view key)
+{
+    std::optional<std::string_view> found;
+    std::size_t at = detail::skip_space(object, 0);
+    if (at == object.size() || object[at] != '{') return found;
+    for (++at;; ++at) {
+        at = detail::skip_space(object, at);
+        if (at >= object.size() || object[at] != '"') return found;
+        const std::size_t end = detail::closing_quote(object, at + 1);
+        const std::string_view name = object.substr(at + 1, end - at - 1);
+        const bool same = name.find('\\') == std::string_view::npos ? name == key : detail::unescape(name) == key;
+        at = detail::skip_space(object, end + 1);
+        if (at >= object.size() || object[at] != ':') return found;
+        at = detail::skip_space(object, at + 1);
+        const std::size_t stop = skip_value(object, at);
+        if (same) found = object.substr(at, stop - at);
+        at = detail::skip_space(object, stop);
+        if (at >= object.size() || object[at] != ',') return found;
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/json/impl/value.ipp
+//
+// The parser's settings and the look-ups: see json/value.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL result<json::value> parse_json(std::string_view text, std::size_t depth, json::storage_ptr storage)
+{
+    json::parse_options options;
+    options.max_depth = depth;
+    unsigned char scratch[4096]; // what a small message needs while it is parsed; a larger one goes on in the heap
+    json::parser parser(json::storage_ptr(), options, scratch, sizeof(scratch));
+    parser.reset(std::move(storage));
+    boost::system::error_code code;
+    const std::size_t used = parser.write(text.data(), text.size(), code);
+    if (code) {
+        const bool deep = code == json::error::too_deep;
+        return fail(deep ? errc::too_deep : errc::parse_error, code.message() + " at byte " + std::to_string(used));
+    }
+    return parser.release();
+}
+
+COMCP_DECL const json::value* member(const json::object& object, std::string_view key) noexcept
+{
+    const json::value* found = object.if_contains(json::string_view(key.data(), key.size()));
+    return found && !found->is_null() ? found : nullptr;
+}
+
+COMCP_DECL const json::object* object_member(const json::object& object, std::string_view key) noexcept
+{
+    const json::value* found = member(object, key);
+    return found ? found->if_object() : nullptr;
+}
+
+COMCP_DECL const json::array* array_member(const json::object& object, std::string_view key) noexcept
+{
+    const json::value* found = member(object, key);
+    return found ? found->if_array() : nullptr;
+}
+
+COMCP_DECL std::optional<std::string_view> string_member(const json::object& object, std::string_view key) noexcept
+{
+    const json::value* found = member(object, key);
+    const json::string* text = found ? found->if_string() : nullptr;
+    if (!text) return std::nullopt;
+    return std::string_view(text->data(), text->size());
+}
+
+COMCP_DECL std::optional<bool> bool_member(const json::object& object, std::string_view key) noexcept
+{
+    const json::value* found = member(object, key);
+    if (!found || !found->is_bool()) return std::nullopt;
+    return found->get_bool();
+}
+
+COMCP_DECL std::optional<double> number_member(const json::object& object, std::string_view key) noexcept
+{
+    const json::value* found = member(object, key);
+    if (!found) return std::nullopt;
+    if (found->is_int64()) return static_cast<double>(found->get_int64());
+    if (found->is_uint64()) return static_cast<double>(found->get_uint64());
+    if (found->is_double() && std::isfinite(found->get_double())) return found->get_double();
+    return std::nullopt;
+}
+
+COMCP_DECL std::optional<std::int64_t> integer_member(const json::object& object, std::string_view key) noexcept
+{
+    const json::value* found = member(object, key);
+    if (!found) return std::nullopt;
+    if (found->is_int64()) return found->get_int64();
+    if (!found->is_double()) return std::nullopt; // Boost.JSON has uint64 only for what is beyond int64
+    const double number = found->get_double();
+    if (!(number >= -0x1p63 && number < 0x1p63) || number != std::trunc(number)) return std::nullopt;
+    return static_cast<std::int64_t>(number);
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/json/impl/write.ipp
+//
+// How JSON is written: see json/write.hpp.
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// How a byte stands in a JSON string; of size 0 for the bytes of multi-byte code points. Eight bytes, so that it is
+/// copied in one move.
+struct escaped_byte
+{
+    char text[7];
+    unsigned char size;
+};
+
+inline constexpr std::array<escaped_byte, 256> escaped_bytes = [] {
+    std::array<escaped_byte, 256> table{};
+    constexpr std::string_view short_forms = "\bb\tt\nn\ff\rr\"\"\\\\";
+    for (unsigned byte = 0; byte < 0x80; ++byte) {
+        const auto letter = static_cast<char>(byte);
+        escaped_byte& entry = table[byte];
+        if (byte < 0x20) {
+            entry = {{'\\', 'u', '0', '0', byte < 0x10 ? '0' : '1', "0123456789abcdef"[byte % 16]}, 6};
+        } else {
+            entry = {{letter}, 1};
+        }
+        for (std::size_t form = 0; form < short_forms.size(); form += 2) {
+            if (short_forms[form] == letter) entry = {{'\\', short_forms[form + 1]}, 2};
+        }
+    }
+    return table;
+}();
+
+inline const escaped_byte& escape(char letter) noexcept { return escaped_bytes[static_cast<unsigned char>(letter)]; }
+
+/// Whether eight bytes all stand for themselves in a JSON string: no quote, backslash, control, none beyond ASCII.
+inline bool plain_8(const char* at) noexcept
+{
+    constexpr std::uint64_t ones = 0x0101010101010101U;
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof(word));
+    // Subtracting sets the high bit where a byte is below what is subtracted; a borrow comes only from such a byte.
+    const std::uint64_t control = word - ones * 0x20;
+    const std::uint64_t quote = (word ^ (ones * '"')) - ones;
+    const std::uint64_t backslash = (word ^ (ones * '\\')) - ones;
+    return ((control | quote | backslash | word) & (ones * 0x80)) == 0;
+}
+
+/// The same of 32 bytes.
+inline bool plain_32(const char* at) noexcept
+{
+#if defined(__SSE2__)
+    const auto special = [at](std::ptrdiff_t offset) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + offset));
+        const __m128i control = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)); // signed: those beyond ASCII as well
+        const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+        const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+        return _mm_or_si128(control, _mm_or_si128(quote, backslash));
+    };
+    return _mm_movemask_epi8(_mm_or_si128(special(0), special(16))) == 0;
+#else
+    return plain_8(at) && plain_8(at + 8) && plain_8(at + 16) && plain_8(at + 24);
+#endif
+}
+
+/// The end of the run that can be copied as it is: plain bytes and well-formed code points.
+inline const char* clean_run(const char* at, const char* end) noexcept
+{
+    for (;;) {
+        while (end - at >= 32 && plain_32(at)) at += 32;
+        while (end - at >= 8 && plain_8(at)) at += 8;
+        while (at != end && escape(*at).size == 1) ++at;
+        if (at == end || static_cast<unsigned char>(*at) < 0x80) return at;
+        do {
+            const std::size_t length = code_point_length(std::string_view(at, static_cast<std::size_t>(end - at)));
+            if (length == 1) return at;
+            at += length;
+        } while (at != end && static_cast<unsigned char>(*at) >= 0x80);
+    }
+}
+
+/// Appends a block that begins with a byte that must be escaped, up to a multi-byte code point; returns its end.
+/// Text with many escapes costs a table look-up for each byte, and one append for each block.
+inline const char* write_escaped_block(std::string& out, const char* at, const char* end)
+{
+    constexpr std::ptrdiff_t most = 128;
+    char block[most * 6 + sizeof(escaped_byte)];
+    std::size_t used = 0;
+    if (end - at > most) end = at + most;
+    for (; at != end && escape(*at).size != 0; ++at) {
+        std::memcpy(block + used, &escape(*at), sizeof(escaped_byte));
+        used += escape(*at).size;
+    }
+    out.append(block, used);
+    return at;
+}
+
+} // namespace detail
+
+COMCP_DECL void write_string(std::string& out, std::string_view text)
+{
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    const char* stop = detail::clean_run(at, end);
+    if (stop == end && text.size() <= 64) { // most texts are short and plain
+        char* to = detail::grow(out, text.size() + 2);
+        *to = '"';
+        *std::copy(at, end, to + 1) = '"';
+        return;
+    }
+    // Exactly as long as a large plain text, a string would be doubled and copied for the bracket that comes next.
+    if (text.size() >= 4096) out.reserve(out.size() + text.size() + text.size() / 64 + 64);
+    out += '"';
+    for (;; stop = detail::clean_run(at, end)) {
+        out.append(at, stop);
+        if (stop == end) break;
+        if (static_cast<unsigned char>(*stop) >= 0x80) {
+            out += "\xEF\xBF\xBD";
+            at = stop + 1;
+        } else {
+            at = detail::write_escaped_block(out, stop, end);
+        }
+    }
+    out += '"';
+}
+
+COMCP_DECL void write_bool(std::string& out, bool value) { out += value ? "true" : "false"; }
+
+namespace detail
+{
+
+COMCP_DECL integer_text::integer_text(std::int64_t value) noexcept
+    : size_(static_cast<std::size_t>(std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_))
+{}
+
+template <class Integer>
+void write_digits(std::string& out, Integer value)
+{
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), value);
+    out.append(digits, end.ptr);
+}
+
+COMCP_DECL void write_signed(std::string& out, long long value) { write_digits(out, value); }
+COMCP_DECL void write_unsigned(std::string& out, unsigned long long value) { write_digits(out, value); }
+
+template <class Floating>
+void write_shortest(std::string& out, Floating value)
+{
+    if (!std::isfinite(value)) { // JSON has no word for them
+        out += "null";
+        return;
+    }
+    char digits[64];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), value);
+    const std::string_view text(digits, static_cast<std::size_t>(end.ptr - digits));
+    out += text;
+    if (text.find_first_of(".e") == std::string_view::npos) out += ".0"; // stays a number with a fraction for readers
+}
+
+COMCP_DECL void write_floating(std::string& out, float value) { write_shortest(out, value); }
+COMCP_DECL void write_floating(std::string& out, double value) { write_shortest(out, value); }
+COMCP_DECL void write_floating(std::string& out, long double value) { write_shortest(out, value); }
+
+} // namespace detail
+
+COMCP_DECL void write_double(std::string& out, double value) { detail::write_floating(out, value); }
+
+COMCP_DECL void write_value(std::string& out, const json::array& array)
+{
+    char before = '[';
+    for (const json::value& item : array) {
+        out += before;
+        before = ',';
+        write_value(out, item);
+    }
+    out += before == '[' ? "[]" : "]";
+}
+
+COMCP_DECL void write_value(std::string& out, const json::object& object)
+{
+    char before = '{';
+    for (const json::key_value_pair& item : object) {
+        out += before;
+        before = ',';
+        write_string(out, std::string_view(item.key().data(), item.key().size()));
+        out += ':';
+        write_value(out, item.value());
+    }
+    out += before == '{' ? "{}" : "}";
+}
+
+COMCP_DECL void write_value(std::string& out, const json::value& value)
+{
+    switch (value.kind()) {
+    case json::kind::null: out += "null"; break;
+    case json::kind::bool_: write_bool(out, value.get_bool()); break;
+    case json::kind::int64: write_integer(out, value.get_int64()); break;
+    case json::kind::uint64: write_integer(out, value.get_uint64()); break;
+    case json::kind::double_: write_double(out, value.get_double()); break;
+    case json::kind::string:
+        write_string(out, std::string_view(value.get_string().data(), value.get_string().size()));
+        break;
+    case json::kind::array: write_value(out, value.get_array()); break;
+    case json::kind::object: write_value(out, value.get_object()); break;
+    }
+}
+
+namespace detail
+{
+
+COMCP_DECL void write_members(std::string& out, const void* object, std::span<const member_info> members,
+                              const write_function* functions)
+{
+    char before = '{';
+    for (std::size_t index = 0; index < members.size(); ++index) {
+        const std::size_t start = out.size();
+        out += before;
+        write_string(out, members[index].name);
+        out += ':';
+        if (functions[index](out, members[index].address(const_cast<void*>(object)))) before = ',';
+        else out.resize(start);
+    }
+    out += before == '{' ? "{}" : "}";
+}
+
+COMCP_DECL void write_enumerator(std::string& out, std::span<const enumerator_info> all, std::uint64_t value)
+{
+    for (const enumerator_info& each : all) {
+        if (each.value == value) return write_string(out, each.name);
+    }
+    out += "null"; // a value that has no name
+}
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/policy/impl/output_cap.ipp
+//
+// Cutting and refusing: see policy/output_cap.hpp.
+
+#include <cstddef>
+#include <string>
+
+namespace comcp::inline COMCP_ABI::policy
+{
+
+COMCP_DECL code_point_limit::code_point_limit(std::size_t limit) : limit_(limit)
+{
+    if (limit == 0) throw_fault(fail(errc::invalid_argument, "an output cap must be above zero"));
+}
+
+COMCP_DECL result<std::string> truncate::apply(std::string text) const
+{
+    if (text.size() <= limit()) return text; // never more code points than bytes: the usual case costs nothing
+    const std::size_t total = detail::count_code_points(text);
+    if (total <= limit()) return text;
+
+    // The marker is longest when it names the cap itself, so that length is always enough.
+    const std::size_t room = marker(limit(), total).size();
+    if (room >= limit()) { // a cap too small for the marker: one sign stands for it
+        text.resize(detail::code_point_offset(text, limit() - 1));
+        text += "\u2026";
+        return text;
+    }
+    const std::size_t shown = limit() - room;
+    text.resize(detail::code_point_offset(text, shown));
+    text += marker(shown, total);
+    return text;
+}
+
+COMCP_DECL std::string truncate::marker(std::size_t shown, std::size_t total)
+{
+    return "\n[cut: " + std::to_string(shown) + " of " + std::to_string(total) + " characters shown]";
+}
+
+COMCP_DECL result<std::string> reject::apply(std::string text) const
+{
+    if (text.size() <= limit()) return text;
+    const std::size_t total = detail::count_code_points(text);
+    if (total <= limit()) return text;
+    return fail(errc::too_large, "the result's text has " + std::to_string(total) +
+                                     " characters, and the output cap is " + std::to_string(limit()));
+}
+
+} // namespace comcp::inline COMCP_ABI::policy
+
+// ---- comcp/policy/impl/timeouts.ipp
+//
+// Which programs are launchers: see policy/timeouts.hpp.
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::policy
+{
+
+/// A program's name without its folder, in lower case, without the extension that Windows needs.
+inline std::string program_name(std::string_view path)
+{
+    std::string name(path.substr(path.find_last_of("/\\") + 1));
+    std::ranges::transform(name, name.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    for (std::string_view extension : {".cmd", ".exe", ".bat", ".ps1"}) {
+        if (name.ends_with(extension)) {
+            name.resize(name.size() - extension.size());
+            break;
+        }
+    }
+    return name;
+}
+
+COMCP_DECL bool is_launcher(const launch_facts& facts)
+{
+    struct rule
+    {
+        std::string_view program;
+        std::string_view argument; // empty: any
+    };
+    static constexpr auto rules = std::to_array<rule>({
+        {"npx", {}},
+        {"uvx", {}},
+        {"bunx", {}},
+        {"pnpx", {}},
+        {"bun", "x"},
+        {"uv", "run"},
+        {"uv", "tool"},
+        {"pipx", "run"},
+        {"pnpm", "dlx"},
+        {"yarn", "dlx"},
+        {"npm", "exec"},
+        {"npm", "x"},
+        {"docker", "run"},
+        {"podman", "run"},
+    });
+    const auto has = [&](std::string_view argument) {
+        return std::ranges::find(facts.args, argument) != facts.args.end();
+    };
+
+    const std::string name = program_name(facts.program);
+    for (const rule& r : rules) {
+        if (name == r.program && (r.argument.empty() || has(r.argument))) return true;
+    }
+    if (name == "deno") {
+        return has("run") && std::ranges::any_of(facts.args, [](std::string_view a) {
+                   return a.starts_with("npm:") || a.starts_with("jsr:");
+               });
+    }
+    // The usual way to reach npx on Windows: cmd /c npx ...
+    if (name == "cmd" && facts.args.size() >= 2 && (facts.args[0] == "/c" || facts.args[0] == "/C")) {
+        return is_launcher({facts.args[1], facts.args.subspan(2)});
+    }
+    return false;
+}
+
+} // namespace comcp::inline COMCP_ABI::policy
+
+// ---- comcp/protocol/impl/content.ipp
+//
+// Reading content: see protocol/content.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+inline std::optional<content_annotations> read_annotations(const json::object& from)
+{
+    const json::object* object = object_member(from, "annotations");
+    if (!object) return std::nullopt;
+    content_annotations read;
+    read.audience = read_strings(*object, "audience");
+    read.priority = number_member(*object, "priority");
+    read.last_modified = text_member(*object, "lastModified");
+    read.extra = unknown_members(*object, {"audience", "priority", "lastModified"});
+    return read;
+}
+
+/// Reads the block itself; false, and nothing changed, when it lacks what its type requires.
+inline bool read_block(const json::object& from, std::string_view type, content::block_type& into,
+                       std::vector<std::string>& oddities)
+{
+    if (type == "text") {
+        const auto text = string_member(from, "text");
+        if (text) into = text_content{std::string(*text)};
+        return text.has_value();
+    }
+    if (type == "image" || type == "audio") {
+        const auto data = string_member(from, "data");
+        if (!data) return false;
+        std::string mime_type = text_member(from, "mimeType");
+        if (mime_type.empty()) oddities.push_back(std::string(type) + " block without a mimeType");
+        if (type == "image") {
+            into = image_content{std::string(*data), std::move(mime_type)};
+        } else {
+            into = audio_content{std::string(*data), std::move(mime_type)};
+        }
+        return true;
+    }
+    if (type == "resource_link") {
+        const auto uri = string_member(from, "uri");
+        if (!uri) return false;
+        auto& link = into.emplace<resource_link>();
+        link.uri = *uri;
+        link.name = text_member(from, "name");
+        link.title = text_member(from, "title");
+        link.description = text_member(from, "description");
+        link.mime_type = text_member(from, "mimeType");
+        link.size = integer_member(from, "size");
+        link.icons = read_icons(from);
+        return true;
+    }
+    if (type == "resource") {
+        const json::object* inner = object_member(from, "resource");
+        if (!inner) return false;
+        const auto text = string_member(*inner, "text");
+        const auto blob = string_member(*inner, "blob");
+        if (!text && !blob) return false;
+        auto& resource = into.emplace<embedded_resource>();
+        resource.uri = text_member(*inner, "uri");
+        resource.mime_type = text_member(*inner, "mimeType");
+        if (text) resource.text.emplace(*text);
+        if (!text) resource.blob.emplace(*blob);
+        resource.extra = unknown_members(*inner, {"uri", "mimeType", "text", "blob"});
+        return true;
+    }
+    return false;
+}
+
+/// Members that belong to the kind of block and must not be kept a second time.
+inline json::object unknown_block_members(const json::object& from, std::string_view type)
+{
+    if (type == "text") return unknown_members(from, {"type", "text", "annotations", "_meta"});
+    if (type == "resource") return unknown_members(from, {"type", "resource", "annotations", "_meta"});
+    if (type == "resource_link") {
+        return unknown_members(
+            from, {"type", "uri", "name", "title", "description", "mimeType", "size", "icons", "annotations", "_meta"});
+    }
+    return unknown_members(from, {"type", "data", "mimeType", "annotations", "_meta"});
+}
+
+} // namespace detail
+
+COMCP_DECL void read_content(const json::value& from, content& into, std::vector<std::string>& oddities)
+{
+    const json::object* object = from.if_object();
+    const std::string_view type = object ? string_member(*object, "type").value_or(std::string_view()) : "";
+    if (object && detail::read_block(*object, type, into.block, oddities)) {
+        if (type == "text" && object->size() == 2) return; // the usual block has nothing more
+        into.annotations = detail::read_annotations(*object);
+        into.meta = detail::owned_object_member(*object, "_meta");
+        into.extra = detail::unknown_block_members(*object, type);
+    } else if (const json::string* text = from.if_string()) {
+        oddities.push_back("content block is a plain string");
+        into.block = text_content{std::string(text->data(), text->size())};
+    } else {
+        oddities.push_back(!object        ? "content block is not an object"
+                           : type.empty() ? "content block without a type"
+                                          : "unknown or malformed content block of type " +
+                                                std::string(detail::first_code_points(type, 40)));
+        into.block = unknown_content{detail::owned(from)};
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/impl/flatten.ipp
+//
+// Results as text: see protocol/flatten.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// How many code points of the JSON of a block that is not known are shown.
+inline constexpr std::size_t unknown_block_cap = 1000;
+
+/// How deep JSON inside of a text may nest to be recognised as a copy of the structured content.
+inline constexpr std::size_t repeated_json_depth = 128;
+
+inline std::string media_note(std::string_view kind, std::string_view mime_type, std::string_view base64)
+{
+    std::string out = "[";
+    out += kind;
+    if (!mime_type.empty()) (out += ' ') += mime_type;
+    if (const auto size = base64_decoded_size(base64)) {
+        ((out += ", ") += std::to_string(*size)) += " bytes]";
+    } else {
+        out += ", not valid base64]";
+    }
+    return out;
+}
+
+inline std::string link_note(const resource_link& link)
+{
+    std::string out = "[resource link " + link.uri;
+    const auto add = [&out](std::string_view label, std::string_view text) {
+        if (!text.empty()) ((out += ", ") += label) += text;
+    };
+    add("name: ", link.name);
+    add("title: ", link.title);
+    add("type: ", link.mime_type);
+    if (link.size) ((out += ", ") += std::to_string(*link.size)) += " bytes";
+    add("description: ", link.description);
+    out += ']';
+    return out;
+}
+
+/// What text there is in a block that is not known, else its JSON.
+inline std::string unknown_text(const json::value& raw)
+{
+    if (const json::object* object = raw.if_object()) {
+        if (const auto text = string_member(*object, "text")) return std::string(*text);
+    }
+    std::string written;
+    write_value(written, raw);
+    const std::size_t end = code_point_offset(written, unknown_block_cap);
+    if (end < written.size()) {
+        written.resize(end);
+        written += "\u2026";
+    }
+    return written;
+}
+
+COMCP_DECL std::string block_text(const content& block)
+{
+    struct visitor
+    {
+        std::string operator()(const text_content& b) const { return b.text; }
+        std::string operator()(const image_content& b) const { return media_note("image", b.mime_type, b.data); }
+        std::string operator()(const audio_content& b) const { return media_note("audio", b.mime_type, b.data); }
+        std::string operator()(const resource_link& b) const { return link_note(b); }
+        std::string operator()(const embedded_resource& b) const
+        {
+            if (b.text) return *b.text;
+            return media_note("resource " + b.uri, b.mime_type, b.blob ? std::string_view(*b.blob) : "");
+        }
+        std::string operator()(const unknown_content& b) const { return unknown_text(b.raw); }
+    };
+    return std::visit(visitor(), block.block);
+}
+
+COMCP_DECL std::string structured_text(const tool_result& from)
+{
+    if (!from.source.empty()) {
+        if (const auto kept = member_source(from.source, "structuredContent")) return std::string(*kept);
+        if (const auto wrapper = member_source(from.source, "toolResult")) {
+            if (const auto kept = member_source(*wrapper, "structuredContent")) return std::string(*kept);
+        }
+    }
+    std::string written;
+    if (from.structured) write_value(written, *from.structured);
+    return written;
+}
+
+/// Whether a text is the JSON of a value; for a string also the string itself.
+inline bool is_json_of(std::string_view text, const json::value& value)
+{
+    if (const json::string* plain = value.if_string()) {
+        if (text == std::string_view(plain->data(), plain->size())) return true;
+    }
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return false;
+    // Most texts are not JSON at all: look at one character before parsing.
+    if (value.is_object() != (text[first] == '{') || value.is_array() != (text[first] == '[')) return false;
+    const auto parsed = parse_json(text, repeated_json_depth);
+    return parsed && *parsed == value;
+}
+
+COMCP_DECL bool text_repeats_structured(const tool_result& from)
+{
+    const json::object* object = from.structured->if_object();
+    // Servers wrap a scalar as {"result": x}, or a text as the only member of any name, and send the bare value as
+    // text.
+    const json::value* only = object && object->size() == 1 ? &object->begin()->value() : nullptr;
+    const json::value* wrapped = only && object->contains("result") ? only : nullptr;
+    const json::string* wrapped_text = only ? only->if_string() : nullptr;
+    for (const content& block : from.content) {
+        const std::string* text = block.as_text();
+        if (!text) continue;
+        if (is_json_of(*text, *from.structured) || (wrapped && is_json_of(*text, *wrapped))) return true;
+        if (wrapped_text && *text == std::string_view(wrapped_text->data(), wrapped_text->size())) return true;
+    }
+    return false;
+}
+
+} // namespace detail
+
+COMCP_DECL std::string flatten(const tool_result& from)
+{
+    std::string out;
+    bool first = true;
+    const auto add = [&](std::string_view text) {
+        if (!first) out += '\n';
+        first = false;
+        out += text;
+    };
+    for (const content& block : from.content) {
+        if (const std::string* text = block.as_text()) {
+            add(*text);
+        } else {
+            add(detail::block_text(block));
+        }
+    }
+    // A null says nothing to a reader, whether it was meant or is a member that was not set.
+    if (from.structured && !from.structured->is_null() && !detail::text_repeats_structured(from)) {
+        add(detail::structured_text(from));
+    }
+    return out;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/impl/icon.ipp
+//
+// Reading icons: see protocol/icon.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL std::vector<std::string> read_strings(const json::object& from, std::string_view key)
+{
+    std::vector<std::string> texts;
+    if (const json::array* items = array_member(from, key)) {
+        for (const json::value& item : *items) {
+            if (const json::string* text = item.if_string()) texts.emplace_back(text->data(), text->size());
+        }
+    }
+    return texts;
+}
+
+COMCP_DECL std::vector<icon> read_icons(const json::object& from)
+{
+    std::vector<icon> icons;
+    if (const json::array* items = array_member(from, "icons")) {
+        for (const json::value& item : *items) {
+            const json::object* object = item.if_object();
+            if (!object || !string_member(*object, "src")) continue;
+            icon& read =
+                icons.emplace_back(detail::text_member(*object, "src"), detail::text_member(*object, "mimeType"));
+            read.sizes = read_strings(*object, "sizes");
+            read.theme = detail::text_member(*object, "theme");
+            read.extra = detail::unknown_members(*object, {"src", "mimeType", "sizes", "theme"});
+        }
+    }
+    return icons;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/impl/logging.ipp
+//
+// Reading log messages: see protocol/logging.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL log_message read_log_message(const json::object& from)
+{
+    log_message read;
+    const std::string_view level = string_member(from, "level").value_or(std::string_view());
+    read.level = parse_log_level(level).value_or(log_level::info);
+    read.logger = detail::text_member(from, "logger");
+    if (const json::value* data = member(from, "data")) read.data = detail::owned(*data);
+    return read;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/impl/read.ipp
+//
+// Reading with ownership: see protocol/read.hpp.
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL json::value owned(const json::value& from) { return json::value(from, json::storage_ptr()); }
+
+COMCP_DECL json::object owned(const json::object& from) { return json::object(from, json::storage_ptr()); }
+
+COMCP_DECL std::string text_member(const json::object& from, std::string_view key)
+{
+    return std::string(string_member(from, key).value_or(std::string_view()));
+}
+
+COMCP_DECL json::object owned_object_member(const json::object& from, std::string_view key)
+{
+    const json::object* found = object_member(from, key);
+    return found ? owned(*found) : json::object();
+}
+
+COMCP_DECL json::object unknown_members(const json::object& from, std::initializer_list<std::string_view> known)
+{
+    json::object rest;
+    for (const auto& member : from) {
+        const std::string_view key(member.key().data(), member.key().size());
+        if (std::ranges::find(known, key) == known.end()) rest.emplace(member.key(), owned(member.value()));
+    }
+    return rest;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/protocol/impl/roots.ipp
+//
+// Reading and writing roots: see protocol/roots.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL std::vector<root> read_roots(const json::object& from)
+{
+    std::vector<root> read;
+    const json::array* items = array_member(from, "roots");
+    if (!items) return read;
+    for (const json::value& item : *items) {
+        const json::object* object = item.if_object();
+        const auto uri = object ? string_member(*object, "uri") : std::nullopt;
+        if (uri) read.emplace_back(std::string(*uri), detail::text_member(*object, "name"));
+    }
+    return read;
+}
+
+COMCP_DECL void write_roots(std::string& out, const std::vector<root>& roots)
+{
+    out += R"({"roots":[)";
+    bool comma = false;
+    for (const root& each : roots) {
+        if (comma) out += ',';
+        comma = true;
+        write_string(out += R"({"uri":)", each.uri);
+        if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
+        out += '}';
+    }
+    out += "]}";
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/impl/tools.ipp
+//
+// Reading tools and results: see protocol/tools.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL result<tool> read_tool(const json::value& from)
+{
+    const json::object* object = from.if_object();
+    if (!object) return fail(errc::invalid_message, "a tool that is not an object");
+    const auto name = string_member(*object, "name");
+    if (!name) return fail(errc::invalid_message, "a tool without a name");
+    const json::object* schema = object_member(*object, "inputSchema");
+    if (!schema) {
+        return fail(errc::invalid_message,
+                    "tool \"" + std::string(detail::first_code_points(*name, 128)) + "\" has no object as inputSchema");
+    }
+
+    tool read{std::string(*name)};
+    read.title = detail::text_member(*object, "title");
+    read.description = detail::text_member(*object, "description");
+    read.input_schema = detail::owned(*schema);
+    if (const json::object* output = object_member(*object, "outputSchema"))
+        read.output_schema = detail::owned(*output);
+    if (const json::object* hints = object_member(*object, "annotations")) {
+        read.annotations = tool_annotations::read(*hints);
+    }
+    read.icons = read_icons(*object);
+    read.meta = detail::owned_object_member(*object, "_meta");
+    read.extra = detail::unknown_members(
+        *object, {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"});
+    return read;
+}
+
+namespace detail
+{
+
+inline void read_result_content(const json::value& from, tool_result& into)
+{
+    const json::array* items = from.if_array();
+    if (!items) {
+        into.oddities.push_back("content is not an array");
+        if (!from.is_null()) read_content(from, into.content.emplace_back(), into.oddities);
+        return;
+    }
+    const std::size_t count = std::min(items->size(), max_content_blocks);
+    if (count < items->size()) into.oddities.push_back("too many content blocks: the rest is dropped");
+    into.content.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) read_content((*items)[i], into.content.emplace_back(), into.oddities);
+}
+
+} // namespace detail
+
+COMCP_DECL void read_tool_result(const json::object& from, std::string_view source, tool_result& read)
+{
+    if (!source.empty()) read.source = source;
+
+    // One pass instead of a look-up per member: this is what a client does most.
+    const json::value* content = nullptr;
+    const json::value* wrapped = nullptr;
+    const auto take = [&](const json::object& object) {
+        for (const json::key_value_pair& item : object) {
+            const std::string_view key(item.key().data(), item.key().size());
+            const json::value& value = item.value();
+            if (key == "content") {
+                content = &value;
+            } else if (key == "isError") {
+                if (value.is_bool()) {
+                    read.is_error = value.get_bool();
+                } else if (!value.is_null()) {
+                    read.oddities.push_back("isError is not a boolean");
+                }
+            } else if (key == "structuredContent") {
+                if (!value.is_object()) read.oddities.push_back("structuredContent is not an object");
+                read.structured = detail::owned(value);
+            } else if (key == "_meta") {
+                if (value.is_object()) read.meta = detail::owned(value.get_object());
+            } else if (key == "toolResult") {
+                wrapped = &value;
+            }
+        }
+    };
+    take(from);
+    // Very old servers wrap the result: {"toolResult": ...}.
+    if (!content && wrapped) {
+        read.oddities.push_back("result in a toolResult wrapper");
+        if (wrapped->is_object()) {
+            take(wrapped->get_object());
+        } else {
+            content = wrapped;
+        }
+    }
+    if (content) {
+        detail::read_result_content(*content, read);
+    } else {
+        read.oddities.push_back("result without content");
+    }
+}
+
+COMCP_DECL tool_result read_tool_result(const json::object& from, std::string_view source)
+{
+    tool_result read;
+    read_tool_result(from, source, read);
+    return read;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/rpc/impl/id.ipp
+//
+// Ids from and to text: see rpc/id.hpp.
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace comcp::inline COMCP_ABI::rpc
+{
+
+COMCP_DECL std::optional<id> id::from_number(std::string_view number)
+{
+    const auto point = number.find('.');
+    const std::string_view whole = number.substr(0, point);
+    const std::string_view digits = whole.substr(whole.starts_with('-') ? 1 : 0);
+    if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos) return std::nullopt;
+    if (digits.size() > 1 && digits.front() == '0') return std::nullopt;
+    if (point != number.npos) {
+        const std::string_view fraction = number.substr(point + 1);
+        if (fraction.empty() || fraction.find_first_not_of('0') != fraction.npos) return std::nullopt;
+    }
+    return whole == "-0" ? id(0) : integer_text(std::string(whole));
+}
+
+COMCP_DECL std::optional<std::int64_t> id::decimal() const noexcept
+{
+    std::int64_t value = 0;
+    const char* const end = text_.data() + text_.size();
+    const auto [stop, error] = std::from_chars(text_.data(), end, value);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    const std::string_view digits = text().substr(value < 0 ? 1 : 0);
+    if (digits.front() == '-' || (digits.size() > 1 && digits.front() == '0')) return std::nullopt; // "-0", "007"
+    return value;
+}
+
+COMCP_DECL void id::write(std::string& out) const
+{
+    if (is_string_) {
+        write_string(out, text_);
+    } else {
+        out += text_;
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::rpc
+
 // ---- comcp/server/impl/context.ipp
 //
 // What a handler can do: see server/context.hpp.
+
+// ---- comcp/server/environment.hpp
+//
+// What the contexts of all calls of one session share, and the way from a handler to its session.
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What a server knows of the client of one session. Never changes, so any thread may read it.
+struct peer_info
+{
+    revision version = latest_legacy;
+    client_capabilities capabilities;
+    identity client;
+};
+
+namespace detail
+{
+
+/// The log level of one session: written on its executor, read by handlers anywhere.
+struct log_gate
+{
+    // Before logging/setLevel the server chooses (G-41).
+    std::atomic<log_level> least{log_level::info};
+};
+
+/// What all handlers of one session share.
+struct handler_environment
+{
+    std::shared_ptr<detail::home> home;
+    std::weak_ptr<session> owner;
+    std::shared_ptr<const peer_info> peer;
+    std::shared_ptr<log_gate> log;
+    std::string principal; ///< who the host's authorization says the client is
+    duration server_request = no_limit;
+    bool keep_source = false;
+};
+
+/// Runs `work(session&)` for a request on the session's executor, in place when this is it, or never.
+template <class Work>
+void on_session(const handler_environment& shared, const std::shared_ptr<inbound>& request, bool elsewhere, Work work)
+{
+    if (!elsewhere) {
+        if (session* owner = request->owner()) work(*owner);
+        return;
+    }
+    shared.home->post([request, work = std::move(work)] {
+        if (session* owner = request->owner()) work(*owner);
+    });
+}
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
 
 #include <cmath>
 #include <memory>
@@ -9778,6 +18338,19 @@ COMCP_DECL void manual_time::advance(duration time)
 namespace comcp::inline COMCP_ABI
 {
 
+COMCP_DECL context::context(std::shared_ptr<const detail::handler_environment> environment,
+                            std::shared_ptr<detail::inbound> request, bool elsewhere)
+    : environment_(std::move(environment)),
+      request_(std::move(request)),
+      elsewhere_(elsewhere)
+{}
+
+COMCP_DECL bool context::cancelled() const { return request_->cancelled(); }
+COMCP_DECL revision context::version() const { return environment_->peer->version; }
+COMCP_DECL const identity& context::client() const { return environment_->peer->client; }
+COMCP_DECL const client_capabilities& context::capabilities() const { return environment_->peer->capabilities; }
+COMCP_DECL std::string context::request_id() const { return std::string(request_->id().text()); }
+
 COMCP_DECL void context::progress(double value, std::optional<double> total, std::string message)
 {
     if (!std::isfinite(value)) return; // JSON has no word for it
@@ -9785,12 +18358,13 @@ COMCP_DECL void context::progress(double value, std::optional<double> total, std
     notice.value = value;
     if (total && std::isfinite(*total)) notice.total = total;
     notice.message = std::move(message);
-    on_session([request = request_, notice = std::move(notice)](detail::session& owner) {
-        if (!request->token) return;
-        owner.notify_progress(*request, notice.value, [&](std::string& out) {
-            owner.codec().write_progress_params(out, *request->token, notice, owner.spoken());
-        });
-    });
+    detail::on_session(*environment_, request_, elsewhere_,
+                       [request = request_, notice = std::move(notice)](detail::session& owner) {
+                           if (!request->token) return;
+                           owner.notify_progress(*request, notice.value, [&](std::string& out) {
+                               owner.codec().write_progress_params(out, *request->token, notice, owner.spoken());
+                           });
+                       });
 }
 
 COMCP_DECL void context::log(log_level level, std::string_view text, std::string logger)
@@ -9805,12 +18379,15 @@ COMCP_DECL void context::log_value(log_level level, json::value data, std::strin
     message.level = level;
     message.logger = std::move(logger);
     message.data = std::move(data);
-    on_session([message = std::move(message), exchange = request_->route().exchange](detail::session& owner) {
-        if (!owner.room_for_notices(exchange)) return owner.count_dropped_notice();
-        owner.notify(
-            method::message, [&](std::string& out) { owner.codec().write_log_params(out, message, owner.spoken()); },
-            send_hint{exchange});
-    });
+    const exchange_id exchange = request_->route().exchange;
+    detail::on_session(*environment_, request_, elsewhere_,
+                       [message = std::move(message), exchange](detail::session& owner) {
+                           if (!owner.room_for_notices(exchange)) return owner.count_dropped_notice();
+                           owner.notify(
+                               method::message,
+                               [&](std::string& out) { owner.codec().write_log_params(out, message, owner.spoken()); },
+                               send_hint{exchange});
+                       });
 }
 
 COMCP_DECL task<std::vector<root>> context::list_roots()
@@ -9847,15 +18424,17 @@ COMCP_DECL task<json_result> context::request(std::string_view capability, std::
         throw error(fail(errc::unsupported, "the client did not declare \"" + std::string(capability) + "\""));
     // A request of ours belongs to the call that it serves: it ends with it (B-18).
     task<json_result> operation;
+    executor home; // a context that is kept outlives the execution context, so it holds none
     if (const auto owner = environment_->owner.lock()) {
         const call_timeouts times{environment_->server_request, environment_->server_request};
         operation = detail::request_raw(owner, std::string(what), std::move(params), times, environment_->keep_source,
                                         request_->route().exchange);
+        home = owner->executor();
     } else {
         throw error(fail(errc::closed, "the session has ended"));
     }
     if (!elsewhere_) co_return co_await std::move(operation);
-    co_return co_await detail::on_executor(environment_->session_executor, std::move(operation));
+    co_return co_await detail::on_executor(std::move(home), std::move(operation));
 }
 
 COMCP_DECL const std::string& context::arguments_source() const
@@ -9864,6 +18443,8 @@ COMCP_DECL const std::string& context::arguments_source() const
     return source_ ? *source_ : none;
 }
 
+COMCP_DECL const std::string& context::principal() const { return environment_->principal; }
+
 COMCP_DECL const json::object& context::meta() const
 {
     static const json::object none;
@@ -9871,6 +18452,901 @@ COMCP_DECL const json::object& context::meta() const
 }
 
 } // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/impl/http_service.ipp
+//
+// Requests to a server over HTTP: see server/http_service.hpp.
+
+// ---- comcp/server/http_core.hpp
+//
+// What an HTTP service and its running requests share: see server/http_service.hpp. Every coroutine holds it, none
+// holds the service.
+
+// ---- comcp/server/server_core.hpp
+//
+// The part of a server that all its sessions share: who it is, its tools, its options, and which sessions live.
+
+// ---- comcp/server/registry.hpp
+//
+// What a server offers, as immutable snapshots: a change makes a new snapshot and replaces the old one whole, so any
+// number of sessions on any threads read without a lock while the host adds, changes and removes tools.
+
+// ---- comcp/server/tool_entry.hpp
+//
+// A registered tool with its handler erased, and how one call runs through it. The registry owns the entry and every
+// running call holds it, so a tool may be changed or removed while it runs.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// One tools/call on its way into a handler. Everything it points at ends with the reader's turn.
+struct tool_call
+{
+    session& owner;
+    const std::shared_ptr<const handler_environment>& environment;
+    const rpc::message& request;
+    const answer_route& route;
+    const json::value& arguments;     // an object
+    std::string_view arguments_text;  // where sources are kept, else empty
+    const comcp::executor& elsewhere; // the host's executor for handlers; empty: none
+
+    reply now() const { return reply(owner.codec(), owner.spoken(), owner, &request.id, &route); }
+
+    /// Takes the request in for a handler that answers later; null when it was refused.
+    std::shared_ptr<inbound> admit() const;
+
+    context make_context(const std::shared_ptr<inbound>& admitted, bool is_elsewhere) const;
+
+private:
+    /// A token beyond every integer type is still sent back digit by digit.
+    std::optional<progress_token> exact_token() const;
+};
+
+class tool_entry final
+{
+public:
+    /// Makes the schemas. *Errors*: errc::invalid_argument when a note names no member.
+    tool_entry(comcp::tool described, erased_handler handler);
+    /// Shares the handler: to be changed and published in place of the other.
+    tool_entry(const tool_entry&) = default;
+    tool_entry& operator=(const tool_entry&) = delete;
+    ~tool_entry() = default;
+
+    /// Runs one call; leads to one answer.
+    void call(std::shared_ptr<const tool_entry> self, const tool_call& call) const;
+    /// Describes a member of the arguments. *Errors*: errc::invalid_argument when there is no such member.
+    void describe(std::string name, field note);
+    /// Needs an executor of the host to run on.
+    bool blocks() const { return handler_.type->blocking; }
+
+    comcp::tool info;
+    bool enabled = true;
+
+private:
+    /// False when the arguments do not bind; it is answered then.
+    bool bind(const tool_call& call, void* given) const;
+    /// A plain handler answers; nothing escapes.
+    void answer(const reply& to, void* given, context* ctx) const;
+    void run(const tool_call& call, void* given) const;
+    void run_elsewhere(const std::shared_ptr<const tool_entry>& self, const tool_call& call) const;
+    static task<void> run_plain(std::shared_ptr<const tool_entry> self, std::unique_ptr<erased_object> given,
+                                const wire::codec& codec, context ctx);
+
+    erased_handler handler_;
+    notes notes_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// All tools at one moment, in the order of their registration.
+class tool_set
+{
+public:
+    const std::vector<std::shared_ptr<const tool_entry>>& all() const { return entries_; }
+
+    /// The tool that may be called under this name; null when there is none or it is switched off.
+    const std::shared_ptr<const tool_entry>* find(std::string_view name) const
+    {
+        const auto at = by_name_.find(name);
+        if (at == by_name_.end() || !entries_[at->second]->enabled) return nullptr;
+        return &entries_[at->second];
+    }
+
+    const std::shared_ptr<const tool_entry>* find_any(std::string_view name) const
+    {
+        const auto at = by_name_.find(name);
+        return at == by_name_.end() ? nullptr : &entries_[at->second];
+    }
+
+    /// Builds the index; called once, before the set is shared.
+    explicit tool_set(std::vector<std::shared_ptr<const tool_entry>> entries = {}) : entries_(std::move(entries))
+    {
+        for (std::size_t i = 0; i < entries_.size(); ++i) by_name_.emplace(entries_[i]->info.name, i);
+    }
+
+private:
+    std::vector<std::shared_ptr<const tool_entry>> entries_;
+    std::unordered_map<std::string_view, std::size_t> by_name_; // views of the entries' own names
+};
+
+/// Thread rule: any thread.
+class tool_registry
+{
+public:
+    using on_change = std::function<void()>;
+
+    /// Called after every change of what clients can see, on the thread that made it.
+    void listen(on_change listener);
+
+    std::shared_ptr<const tool_set> snapshot() const;
+    /// Moves with every change, so that a reader takes the lock only when there is something new.
+    std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+
+    /// *Errors*: errc::invalid_argument when the name is empty or taken.
+    void add(std::shared_ptr<const tool_entry> entry);
+
+    /// False when there is no such tool. Calls that run are not disturbed.
+    bool remove(std::string_view name);
+
+    /// Replaces a tool by a changed copy; does nothing when there is no such tool or `edit` returned false.
+    template <class Edit>
+    void edit(std::string_view name, Edit edit)
+    {
+        change([&](std::vector<std::shared_ptr<const tool_entry>>& entries) {
+            for (auto& each : entries) {
+                if (each->info.name != name) continue;
+                auto changed = std::make_shared<tool_entry>(*each);
+                if (!edit(*changed)) return false;
+                each = std::move(changed);
+                return true;
+            }
+            return false;
+        });
+    }
+
+private:
+    template <class Change>
+    bool change(Change make)
+    {
+        on_change tell;
+        {
+            const std::lock_guard lock(mutex_);
+            auto entries = current_->all();
+            if (!make(entries)) return false;
+            current_ = std::make_shared<const tool_set>(std::move(entries));
+            version_.fetch_add(1, std::memory_order_release);
+            tell = listener_;
+        }
+        if (tell) tell();
+        return true;
+    }
+
+    mutable std::mutex mutex_;
+    std::shared_ptr<const tool_set> current_ = std::make_shared<const tool_set>();
+    std::atomic<std::uint64_t> version_{1};
+    on_change listener_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// One live session as the server reaches it from any thread.
+struct live_session
+{
+    std::shared_ptr<detail::home> home;
+    std::weak_ptr<session> owner;
+};
+
+/// Thread rule: any thread, but for the options before the first session.
+class server_core : public std::enable_shared_from_this<server_core>
+{
+public:
+    server_core(identity described, server_options chosen) : who(std::move(described)), options(std::move(chosen)) {}
+
+    const identity who;
+    server_options options;
+    tool_registry tools;
+    comcp::executor handler_executor; ///< empty: the session's own
+    std::shared_ptr<void> policy;     ///< keeps the observer alive
+    observer_ref observer;
+
+    server_capabilities capabilities() const;
+
+    /// Tells every session that the tools have changed.
+    void listen_to_changes();
+
+    void add(const std::shared_ptr<session>& started);
+
+    /// Ends every session at once.
+    void abandon_all();
+    /// Ends every session in order.
+    void close_all();
+
+private:
+    template <class Work>
+    void post_to_all(Work work)
+    {
+        const std::lock_guard lock(mutex_);
+        for (const live_session& each : sessions_)
+            each.home->post([weak = each.owner, work] {
+                if (auto owner = weak.lock()) work(*owner);
+            });
+    }
+
+    std::mutex mutex_;
+    std::vector<live_session> sessions_;
+    std::size_t sweep_at_ = 16;
+};
+
+/// What is known of a session before its first message.
+struct session_origin
+{
+    std::string principal; ///< who the host's authorization says it is
+    /// Set for a session that is one request only: what is spoken without a handshake.
+    std::optional<revision> assumed;
+};
+
+/// Makes the session of one client on `ex`, known to the server and not yet started.
+std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
+                                             std::unique_ptr<transport> wire, session_origin from = {});
+
+/// Serves one client; see basic_server::serve.
+task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// A POST, which keeps its session busy until it is answered and read.
+class posted_exchange final : public http::exchange
+{
+public:
+    posted_exchange(const http::session_transport& in, http::exchange_form form, session_lease lease)
+        : exchange(in.lot(), form),
+          lease_(std::move(lease))
+    {}
+    const session_lease& lease() const { return lease_; }
+
+private:
+    session_lease lease_;
+};
+
+class http_core final : public std::enable_shared_from_this<http_core>, private parked
+{
+public:
+    http_core(comcp::executor ex, std::weak_ptr<server_core> served, http_service_options chosen, http::guard checked,
+              const comcp::limits& bounds);
+    ~http_core();
+
+    using refusal = std::optional<http::response>;
+
+    static task<refusal> refuse(std::shared_ptr<http_core> self, http::request& head);
+    static task<http::response> handle(std::shared_ptr<http_core> self, http::request whole);
+    static task<void> drain(std::shared_ptr<http_core> self, duration patience);
+
+    /// The service dies: ends all sessions at once, by posts.
+    void abandon();
+
+    const http_service_options options;
+    const std::size_t most_body;
+    const std::shared_ptr<http::budget> memory;
+    const std::shared_ptr<http::budget> streams;
+    const std::shared_ptr<session_table> table;
+
+private:
+    // What can be said without waiting; nothing when the request may go on.
+    refusal refuse_before_authorization(http::request& head) const;
+    refusal refuse_after_authorization(http::request& head) const;
+    refusal refuse_body(http::request& whole) const;
+
+    static task<http::response> judge(std::shared_ptr<http_core> self, http::request whole);
+    /// A POST of a session that there is.
+    static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request whole);
+    /// A POST without a session: it makes one, or is one by itself.
+    static task<http::response> first_post(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
+    static task<http::response> open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
+                                            http::request whole);
+
+    http::exchange_form form_of(const http::request& whole, bool resumable) const;
+    comcp::executor executor_of_session() const;
+    http::response answer_of(const std::shared_ptr<posted_exchange>& from, const std::shared_ptr<session>& owner,
+                             http::request& whole) const;
+    http::response stream_of(std::shared_ptr<http::exchange> from, std::uint32_t reader,
+                             const std::shared_ptr<session>& owner, session_lease lease, http::request& whole) const;
+
+    bool closed() const { return closing_.load(std::memory_order_relaxed) || served_.expired(); }
+    void drop() override { executor_ = comcp::executor(); }
+
+    comcp::executor executor_;
+    std::shared_ptr<parking_lot> lot_;
+    std::weak_ptr<server_core> served_;
+    http::guard guard_;
+    std::shared_ptr<const http::session_transport_settings> settings_;
+    std::atomic<bool> closing_{false};
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// An answer of HTTP's own: a JSON-RPC error without an id, which answers no request.
+inline http::response http_error_answer(int status, std::int64_t code, std::string_view text, http::fields carried)
+{
+    http::response out;
+    out.status = status;
+    out.fields = std::move(carried);
+    out.fields.add("Content-Type", "application/json");
+    if (status == 503) out.fields.add("Retry-After", "1");
+    rpc::write_error_without_id(out.body, code, text);
+    return out;
+}
+
+inline http::response http_error_answer(int status, std::string_view text, http::fields carried)
+{
+    const int code = status >= 500 ? rpc_code::internal_error : rpc_code::invalid_request;
+    return http_error_answer(status, code, text, std::move(carried));
+}
+
+/// The stream of one exchange, pulled from wherever the HTTP server runs.
+class exchange_stream final : public http::body_stream
+{
+public:
+    exchange_stream(std::shared_ptr<http::exchange> from, std::uint32_t reader, duration keep_alive,
+                    std::shared_ptr<session> owner, session_lease lease, bool here)
+        : from_(std::move(from)),
+          reader_(reader),
+          keep_alive_(keep_alive),
+          owner_(std::move(owner)),
+          lease_(std::move(lease)),
+          here_(here)
+    {}
+
+    ~exchange_stream() override
+    {
+        if (here_) from_->leave(reader_);
+        else owner_->home()->post([from = std::move(from_), reader = reader_] { from->leave(reader); });
+    }
+
+    task<bool> next(std::string& out) override
+    {
+        auto more = http::exchange::next(from_, reader_, keep_alive_, out);
+        if (here_) return more;
+        return on_executor(owner_->executor(), std::move(more));
+    }
+
+private:
+    std::shared_ptr<http::exchange> from_;
+    std::uint32_t reader_;
+    duration keep_alive_;
+    std::shared_ptr<session> owner_;
+    session_lease lease_;
+    bool here_;
+};
+
+/// A session that ends leaves the table.
+class forget_session
+{
+public:
+    forget_session(std::weak_ptr<session_table> in, std::string id) : table_(std::move(in)), id_(std::move(id)) {}
+    void operator()() const
+    {
+        if (const auto in = table_.lock()) in->forget(id_);
+    }
+
+private:
+    std::weak_ptr<session_table> table_;
+    std::string id_;
+};
+
+/// Whoever waits for the head of an exchange and is cancelled leaves it.
+class leave_on_exit
+{
+public:
+    explicit leave_on_exit(std::shared_ptr<http::exchange> from) : from_(std::move(from)) {}
+    leave_on_exit(const leave_on_exit&) = delete;
+    leave_on_exit& operator=(const leave_on_exit&) = delete;
+    ~leave_on_exit()
+    {
+        if (from_) from_->leave(http::exchange::first_reader);
+    }
+    void stay() { from_.reset(); }
+
+private:
+    std::shared_ptr<http::exchange> from_;
+};
+
+COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> served, http_service_options chosen,
+                                http::guard checked, const comcp::limits& bounds)
+    : options(std::move(chosen)),
+      most_body(bounds.message),
+      memory(std::make_shared<http::budget>(options.limits.memory)),
+      streams(std::make_shared<http::budget>(options.limits.streams)),
+      table(std::make_shared<session_table>(options.is_single_threaded() ? ex : comcp::executor(asio::make_strand(ex)),
+                                            options.limits.sessions, options.limits.session_idle)),
+      executor_(std::move(ex)),
+      lot_(make_parking_lot(executor_)),
+      served_(std::move(served)),
+      guard_(std::move(checked))
+{
+    lot_->link(*this);
+    auto shared = std::make_shared<http::session_transport_settings>();
+    shared->stream_buffer = bounds.stream_buffer;
+    shared->store.events = options.limits.stored_events;
+    shared->store.stream_bytes = options.limits.stored_bytes;
+    shared->store.session_bytes = 2 * options.limits.stored_bytes;
+    shared->retry = options.retry_after();
+    shared->memory = memory;
+    shared->kept = std::make_shared<http::budget>(options.limits.memory);
+    shared->streams = streams;
+    shared->resumable = options.is_resumable() && options.has_sessions();
+    shared->standalone = options.has_sessions();
+    settings_ = std::move(shared);
+}
+
+COMCP_DECL http_core::~http_core()
+{
+    if (executor_) lot_->unlink(*this);
+}
+
+// ---- the head ------------------------------------------------------------------------------------------------------
+
+COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::request& head) const
+{
+    http::verdict judged = guard_.check(head.method, head.target, head.fields);
+    if (judged.status == 204) {
+        http::response preflight;
+        preflight.status = 204;
+        preflight.fields = std::move(judged.answer_fields);
+        return preflight;
+    }
+    if (!judged.accepted()) return http_error_answer(judged.status, judged.text, std::move(judged.answer_fields));
+    head.answer_fields = std::move(judged.answer_fields);
+    if (closed()) return http_error_answer(503, "the server takes no more requests", head.answer_fields);
+    return std::nullopt;
+}
+
+COMCP_DECL http_core::refusal http_core::refuse_after_authorization(http::request& head) const
+{
+    if (!options.has_sessions()) return std::nullopt;
+    const auto id = head.fields.find("Mcp-Session-Id");
+    if (!id) {
+        if (head.method == "POST") return std::nullopt; // it may be the first of a session
+        return http_error_answer(400, "Mcp-Session-Id is missing", head.answer_fields);
+    }
+    // 2025-11-25, transports: a session that has ended is answered with 404 (E-40). Another's looks like none (K-9).
+    if (!table->knows(*id, head.principal))
+        return http_error_answer(404, "the session is unknown or has ended", head.answer_fields);
+    return std::nullopt;
+}
+
+COMCP_DECL task<http_core::refusal> http_core::refuse(std::shared_ptr<http_core> self, http::request& head)
+{
+    if (auto refused = self->refuse_before_authorization(head)) co_return refused;
+    const http_authorizer& judge = self->options.authorizer();
+    if (judge) {
+        std::optional<http_access> access;
+        try {
+            if (judge.is_plain()) access.emplace(judge.call(head));
+            else access.emplace(co_await judge.call_slow(head));
+        } catch (...) {
+            access.emplace(http_access::refuse(http_error_answer(500, "the authorization failed", {})));
+        }
+        if (!access->allowed()) {
+            http::response refused = std::move(access->refusal());
+            for (const http::field& each : head.answer_fields) refused.fields.add(each.name, each.value);
+            co_return refused;
+        }
+        head.principal = std::move(access->principal());
+    }
+    co_return self->refuse_after_authorization(head);
+}
+
+// ---- whole requests ------------------------------------------------------------------------------------------------
+
+COMCP_DECL http_core::refusal http_core::refuse_body(http::request& whole) const
+{
+    if (closed()) return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
+    if (whole.body.size() > most_body)
+        return http_error_answer(413, "the message is over the size limit", std::move(whole.answer_fields));
+    if (whole.counted.bytes() != 0 || whole.body.empty()) return std::nullopt;
+    // An HTTP server of the host that does not count.
+    whole.counted = http::budget_share(memory);
+    if (whole.counted.grow(whole.body.size())) return std::nullopt;
+    return http_error_answer(503, "too many requests at once", std::move(whole.answer_fields));
+}
+
+COMCP_DECL task<http::response> http_core::handle(std::shared_ptr<http_core> self, http::request whole)
+{
+    if (auto refused = self->refuse_body(whole)) co_return std::move(*refused);
+    const http::fields carried = whole.answer_fields;
+    try {
+        co_return co_await judge(self, std::move(whole));
+    } catch (...) {
+        // Cancelled, or out of memory: whoever is still there gets an answer.
+    }
+    co_return http_error_answer(500, "the request failed", carried);
+}
+
+COMCP_DECL task<http::response> http_core::judge(std::shared_ptr<http_core> self, http::request whole)
+{
+    const bool is_post = whole.method == "POST";
+    const auto id = self->options.has_sessions() ? whole.fields.find("Mcp-Session-Id") : std::nullopt;
+    if (is_post && !id) {
+        const comcp::executor ex = self->executor_of_session();
+        auto answer = first_post(self, ex, std::move(whole));
+        if (self->options.is_single_threaded()) co_return co_await std::move(answer);
+        co_return co_await on_executor(ex, std::move(answer));
+    }
+    if (whole.method == "DELETE" && id && self->table->remove(*id, whole.principal)) {
+        http::response gone;
+        gone.status = 204;
+        gone.fields = std::move(whole.answer_fields);
+        co_return gone;
+    }
+    const bool is_get = whole.method == "GET";
+    session_table::in_use used;
+    if (id && (is_post || is_get))
+        used =
+            self->table->find(*id, whole.principal, is_get ? session_lease::kind::stream : session_lease::kind::call);
+    if (!used) co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    const comcp::executor ex = used.owner->executor();
+    auto answer =
+        is_get ? open_stream(self, std::move(used), std::move(whole)) : post(self, std::move(used), std::move(whole));
+    if (self->options.is_single_threaded()) co_return co_await std::move(answer);
+    co_return co_await on_executor(ex, std::move(answer));
+}
+
+COMCP_DECL task<http::response> http_core::post(std::shared_ptr<http_core> self, session_table::in_use used,
+                                                http::request whole)
+{
+    const std::shared_ptr<session> owner = std::move(used.owner);
+    if (!owner->open())
+        co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    const auto posted = std::make_shared<posted_exchange>(
+        *used.wire, self->form_of(whole, self->options.is_resumable()), std::move(used.lease));
+    leave_on_exit guard(posted);
+    posted->count(std::move(whole.counted));
+    used.wire->deliver(posted, std::move(whole.body));
+    if (posted->head() == http::exchange_head::undecided) co_await http::exchange::wait_head(posted);
+    guard.stay();
+    co_return self->answer_of(posted, owner, whole);
+}
+
+COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core> self, comcp::executor ex,
+                                                      http::request whole)
+{
+    const auto served = self->served_.lock();
+    if (!served) co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
+    const bool stateless = !self->options.has_sessions();
+    session_origin from;
+    from.principal = whole.principal;
+    if (stateless) {
+        // 2025-06-18, transports: without the field it is the revision that had none (E-42).
+        const auto version = whole.fields.find("MCP-Protocol-Version");
+        from.assumed = version ? parse_revision(*version) : revision::r2025_03_26;
+    }
+    auto carrier = std::make_unique<http::session_transport>(ex, self->settings_);
+    http::session_transport& wire = *carrier;
+    const std::shared_ptr<session> owner = make_server_session(served, ex, std::move(carrier), std::move(from));
+    session_lease lease = self->table->adopt(owner, &wire, whole.principal);
+    const auto posted = std::make_shared<posted_exchange>(wire, self->form_of(whole, false), std::move(lease));
+    leave_on_exit guard(posted);
+    posted->count(std::move(whole.counted));
+    co_await session::start(owner);
+    wire.deliver(posted, std::move(whole.body));
+    if (posted->head() == http::exchange_head::undecided) co_await http::exchange::wait_head(posted);
+    guard.stay();
+    if (stateless) co_return self->answer_of(posted, owner, whole);
+
+    if (!owner->negotiated()) {
+        // 2025-11-25, transports: a request without its session is a bad one (E-40). What was no message says so
+        // itself.
+        const bool bad = posted->head() == http::exchange_head::answer && posted->status() == 400;
+        if (bad || posted->head() == http::exchange_head::lost) co_return self->answer_of(posted, owner, whole);
+        co_return http_error_answer(400, "Mcp-Session-Id is missing", std::move(whole.answer_fields));
+    }
+    const auto id = self->table->name(posted->lease());
+    if (!id) co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
+    wire.on_closed(forget_session(self->table, *id));
+    http::response answer = self->answer_of(posted, owner, whole);
+    answer.fields.add("Mcp-Session-Id", *id);
+    co_return answer;
+}
+
+COMCP_DECL task<http::response> http_core::open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
+                                                       http::request whole)
+{
+    const std::shared_ptr<session> owner = std::move(used.owner);
+    if (!owner->open())
+        co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    http::budget_share slot(self->streams);
+    if (!slot.grow(1)) co_return http_error_answer(503, "too many streams", std::move(whole.answer_fields));
+    const auto last = whole.fields.find("Last-Event-ID");
+    auto opened = last && !last->empty() ? used.wire->resume_stream(*last, std::move(slot))
+                                         : used.wire->open_stream(std::move(slot));
+    switch (opened.state) {
+    case http::replay_state::found: break;
+    // Never 404, which would end the session.
+    case http::replay_state::malformed:
+        co_return http_error_answer(400, "Last-Event-ID is none of this session", std::move(whole.answer_fields));
+    case http::replay_state::unknown:
+        co_return http_error_answer(400, "the stream of Last-Event-ID is not kept any more",
+                                    std::move(whole.answer_fields));
+    case http::replay_state::gone:
+        co_return http_error_answer(400, "events after Last-Event-ID are not kept any more",
+                                    std::move(whole.answer_fields));
+    }
+    co_return self->stream_of(std::move(opened.stream), opened.reader, owner, std::move(used.lease), whole);
+}
+
+COMCP_DECL http::exchange_form http_core::form_of(const http::request& whole, bool resumable) const
+{
+    http::exchange_form form;
+    form.json = http::accepts(whole.fields, "application/json");
+    form.stream = !whole.whole_answer && http::accepts(whole.fields, "text/event-stream");
+    form.resumable = resumable;
+    return form;
+}
+
+COMCP_DECL comcp::executor http_core::executor_of_session() const
+{
+    if (options.is_single_threaded()) return executor_;
+    return asio::make_strand(executor_);
+}
+
+COMCP_DECL http::response http_core::answer_of(const std::shared_ptr<posted_exchange>& from,
+                                               const std::shared_ptr<session>& owner, http::request& whole) const
+{
+    http::response out;
+    switch (from->head()) {
+    case http::exchange_head::undecided:
+    case http::exchange_head::lost:
+        // No 503, which with Retry-After says that nothing ran.
+        return http_error_answer(500, "the session ended before there was an answer", std::move(whole.answer_fields));
+    case http::exchange_head::accepted:
+        out.status = 202;
+        out.fields = std::move(whole.answer_fields);
+        return out;
+    case http::exchange_head::answer:
+        out.status = from->status();
+        out.fields = std::move(whole.answer_fields);
+        out.fields.add("Content-Type", "application/json");
+        out.body = from->take_text();
+        return out;
+    case http::exchange_head::stream: break;
+    }
+    return stream_of(from, http::exchange::first_reader, owner, {}, whole);
+}
+
+COMCP_DECL http::response http_core::stream_of(std::shared_ptr<http::exchange> from, std::uint32_t reader,
+                                               const std::shared_ptr<session>& owner, session_lease lease,
+                                               http::request& whole) const
+{
+    http::response out;
+    out.fields = std::move(whole.answer_fields);
+    out.fields.add("Content-Type", "text/event-stream");
+    out.fields.add("Cache-Control", "no-cache");
+    out.fields.add("X-Accel-Buffering", "no"); // E-15
+    out.stream = std::make_unique<exchange_stream>(std::move(from), reader, options.limits.keep_alive, owner,
+                                                   std::move(lease), options.is_single_threaded());
+    return out;
+}
+
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+COMCP_DECL void http_core::abandon()
+{
+    closing_ = true;
+    for (const auto& each : table->take_all())
+        each->home()->post([each] { each->abandon(fault(errc::closed, "the service was destroyed")); });
+}
+
+COMCP_DECL task<void> http_core::drain(std::shared_ptr<http_core> self, duration patience)
+{
+    self->closing_ = true;
+    try {
+        auto calls = session_table::calls_ended(self->table, patience);
+        co_await on_executor(self->table->executor(), std::move(calls));
+    } catch (...) {
+        // Cancelled: what waits here ends, and so do the sessions.
+    }
+    const auto all = self->table->take_all();
+    for (const auto& each : all) begin_to_end(each, "the service was closed");
+    for (const auto& each : all) {
+        auto end = session::wait_ended(each);
+        co_await on_executor(each->executor(), std::move(end));
+    }
+}
+
+} // namespace detail
+
+COMCP_DECL http_service::http_service(executor ex, const std::shared_ptr<detail::server_core>& served,
+                                      http_service_options options)
+{
+    http::guard_settings guarded = options.guard;
+    guarded.streams = guarded.sessions = options.has_sessions();
+    guarded.supports = [](std::string_view version) { return parse_revision(version).has_value(); };
+    auto checked = http::guard::make(std::move(guarded));
+    core_ = std::make_shared<detail::http_core>(std::move(ex), served, std::move(options), std::move(checked).value(),
+                                                served->options.limits);
+}
+
+COMCP_DECL http_service::~http_service() { core_->abandon(); }
+
+COMCP_DECL task<std::optional<http::response>> http_service::refuse(http::request& head)
+{
+    return detail::http_core::refuse(core_, head);
+}
+
+COMCP_DECL task<http::response> http_service::handle(http::request whole)
+{
+    return detail::http_core::handle(core_, std::move(whole));
+}
+
+COMCP_DECL std::size_t http_service::most_body() const { return core_->most_body; }
+
+COMCP_DECL std::shared_ptr<http::budget> http_service::memory() const { return core_->memory; }
+
+COMCP_DECL task<void> http_service::drain(duration patience) { return detail::http_core::drain(core_, patience); }
+
+COMCP_DECL std::size_t http_service::sessions() const { return core_->table->size(); }
+
+COMCP_DECL std::size_t http_service::streams() const { return core_->streams->used(); }
+
+COMCP_DECL const http_service_options& http_service::options() const { return core_->options; }
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/impl/manual_executor.ipp
+//
+// An executor that the host pumps: see server/manual_executor.hpp.
+
+#include <cstddef>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL manual_executor::manual_executor() : io_(1) {}
+
+COMCP_DECL executor manual_executor::executor() { return io_.get_executor(); }
+
+COMCP_DECL std::size_t manual_executor::pump(std::size_t max)
+{
+    io_.restart();
+    std::size_t done = 0;
+    while (done < max && io_.poll_one() != 0) ++done;
+    return done;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/impl/reply.ipp
+//
+// How an answer is written: see server/reply.hpp.
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL reply::reply(const wire::codec& codec, const context& ctx, bool elsewhere)
+    : codec_(&codec),
+      at_(ctx.version()),
+      context_(&ctx),
+      elsewhere_(elsewhere)
+{}
+
+/// `write(std::string&)` appends the result object.
+template <class Write>
+void reply::send(Write write) const
+{
+    if (owner_) return owner_->answer(*id_, *route_, write);
+    if (!elsewhere_) {
+        if (session* owner = context_->request()->owner()) owner->answer(*context_->request(), write);
+        return;
+    }
+    std::string text;
+    write(text);
+    on_session(context_->environment(), context_->request(), true,
+               [request = context_->request(), text = std::move(text)](session& owner) {
+                   owner.answer(*request, [&](std::string& out) { out += text; });
+               });
+}
+
+COMCP_DECL void reply::send_nothing() const
+{
+    send([](std::string& out) { out += R"({"content":[]})"; });
+}
+
+COMCP_DECL void reply::send_text(std::string_view text) const
+{
+    send([&](std::string& out) { codec_->write_text_result(out, text, false, at_); });
+}
+
+COMCP_DECL void reply::send_result(const tool_result& value) const
+{
+    send([&](std::string& out) { codec_->write_tool_result(out, value, at_); });
+}
+
+COMCP_DECL void reply::send_structured(std::string_view object) const
+{
+    send([&](std::string& out) {
+        write_string(out += R"({"content":[{"type":"text","text":)", object);
+        out += "}]";
+        if (at_ >= revision::r2025_06_18) (out += R"(,"structuredContent":)") += object;
+        out += '}';
+    });
+}
+
+COMCP_DECL void reply::send_failure(std::string_view text) const
+{
+    send([&](std::string& out) { codec_->write_text_result(out, text, true, at_); });
+}
+
+COMCP_DECL void reply::send_exception() const
+{
+    try {
+        throw;
+    } catch (const tool_error& failure) {
+        send_failure(failure.what());
+    } catch (...) {
+        send_failure("the tool failed");
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
 
 // ---- comcp/server/impl/run.ipp
 //
@@ -9967,9 +19443,121 @@ COMCP_DECL int run_served(task<fault> session)
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+// ---- comcp/server/impl/run_http.ipp
+//
+// An HTTP server with its sockets, and as a program: see server/run_http.hpp.
+
+#if defined(COMCP_USE_BOOST_ASIO)
+#include <boost/asio/signal_set.hpp>
+#else
+#include <asio/signal_set.hpp>
+#endif
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL http_server::http_server(executor ex, const std::shared_ptr<detail::server_core>& served,
+                                    http_server_options options)
+    : service_(ex, served, options),
+      remote_allowed_(options.remote_allowed()),
+      executor_(ex),
+      listener_(std::move(ex), service_, options.limits, {.single_threaded = options.is_single_threaded()})
+{
+    first_.path = options.guard.path;
+}
+
+COMCP_DECL void http_server::bind(std::string_view host, std::uint16_t port)
+{
+    if (!remote_allowed_ && !http::is_loopback(host)) {
+        throw error(
+            fail(errc::invalid_argument, "other machines can reach \"" + std::string(host) +
+                                             "\": say who may call with authorize(), or allow_unauthorized_remote()"));
+    }
+    const bool first = listener_.endpoints().empty();
+    const result<void> bound = listener_.bind(host, port);
+    if (!bound) throw error(bound.error());
+    if (!first) return;
+    first_.host = host;
+    first_.port = listener_.port();
+}
+
+COMCP_DECL std::string http_server::url() const { return listener_.port() == 0 ? std::string() : first_.url(); }
+
+COMCP_DECL task<void> http_server::drain(duration patience)
+{
+    constexpr duration to_write = std::chrono::seconds(1); // at least, for answers that exist
+    const timer clock(executor_);
+    const time_point end = detail::deadline_after(clock.now(), patience);
+    listener_.stop();
+    co_await service_.drain(patience);
+    co_await listener_.drain(std::max(end - clock.now(), to_write));
+}
+
+namespace detail
+{
+
+inline void tell(std::string_view what)
+{
+    std::string line = "comcp: ";
+    line.append(what).append(1, '\n');
+    const iovec piece{line.data(), line.size()};
+    static_cast<void>(write_without_sigpipe(STDERR_FILENO, &piece, 1));
+}
+
+/// The first signal drains the server, the second closes it.
+struct on_signal
+{
+    asio::signal_set& signals;
+    http_server& server;
+    duration patience;
+    bool again = false;
+
+    void operator()(io_error_code failed, int) const
+    {
+        if (failed) return;
+        if (again) return server.close();
+        asio::co_spawn(signals.get_executor(), server.drain(patience), [](std::exception_ptr) {});
+        signals.async_wait(on_signal{signals, server, patience, true});
+    }
+};
+
+COMCP_DECL int run_http(const std::shared_ptr<server_core>& served, std::string_view where, http_server_options options)
+{
+    try {
+        http::listen_address at = http::listen_address::parse(where).value();
+        asio::io_context io(1);
+        options.single_threaded().path(std::move(at.path));
+        http_server server(io.get_executor(), served, std::move(options));
+        server.bind(at.host, at.port);
+        asio::signal_set signals(io, SIGTERM, SIGINT);
+        signals.async_wait(on_signal{signals, server, served->options.limits.close});
+        asio::co_spawn(io, server.serve(), [&io](std::exception_ptr) { io.stop(); });
+        tell("serving at " + server.url());
+        io.run();
+        return 0;
+    } catch (const std::exception& e) {
+        tell(e.what());
+    }
+    return 1;
+}
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/server/impl/server.ipp
 //
-// What all sessions of a server share, and the tools that it offers: see server/server_core.hpp and
+// A server, what its sessions share, and the tools that it offers: see server/server.hpp, server/server_core.hpp and
 // server/registry.hpp.
 
 // ---- comcp/server/server_session.hpp
@@ -9989,21 +19577,25 @@ namespace comcp::inline COMCP_ABI::detail
 class server_session final : public session_role
 {
 public:
-    server_session(session& owner, std::shared_ptr<server_core> core)
+    server_session(session& owner, std::shared_ptr<server_core> core, session_origin from = {})
         : session_(owner),
           core_(std::move(core)),
-          declared_(core_->capabilities())
+          declared_(core_->capabilities()),
+          assumed_(from.assumed.has_value())
     {
         auto shared = std::make_shared<handler_environment>();
         shared->home = owner.home();
         shared->owner = owner.weak_from_this();
-        shared->session_executor = owner.executor();
-        shared->peer = std::make_shared<const peer_info>();
+        auto peer = std::make_shared<peer_info>();
+        peer->version = from.assumed.value_or(peer->version);
+        shared->peer = std::move(peer);
+        shared->principal = std::move(from.principal);
         shared->log = std::make_shared<log_gate>();
         shared->server_request = core_->options.limits.server_request;
         shared->keep_source = core_->options.keep_source;
         environment_ = std::move(shared);
         refresh_tools();
+        if (from.assumed) session_.speak(*from.assumed);
     }
 
     void on_request(const rpc::message& request, const answer_route& route) override;
@@ -10034,16 +19626,149 @@ private:
     std::shared_ptr<const tool_set> tools_;
     std::uint64_t tools_version_ = 0;
     std::uint64_t changes_told_ = 0;
+    bool assumed_; // a session that is one request only
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
-namespace comcp::inline COMCP_ABI::detail
+namespace comcp::inline COMCP_ABI
 {
+
+COMCP_DECL tool_handle::tool_handle(std::weak_ptr<detail::server_core> core, std::string name)
+    : core_(std::move(core)),
+      name_(std::move(name))
+{}
+
+/// `change(tool_entry&)` returns whether there is something to publish.
+template <class Change>
+tool_handle& tool_handle::edit(Change change)
+{
+    if (auto core = core_.lock()) core->tools.edit(name_, std::move(change));
+    return *this;
+}
+
+COMCP_DECL tool_handle& tool_handle::field(std::string member, comcp::field note)
+{
+    return edit([&](detail::tool_entry& entry) {
+        entry.describe(std::move(member), std::move(note));
+        return true;
+    });
+}
+
+COMCP_DECL tool_handle& tool_handle::title(std::string text)
+{
+    return edit([&](detail::tool_entry& entry) {
+        entry.info.title = std::move(text);
+        return true;
+    });
+}
+
+COMCP_DECL tool_handle& tool_handle::description(std::string text)
+{
+    return edit([&](detail::tool_entry& entry) {
+        entry.info.description = std::move(text);
+        return true;
+    });
+}
+
+COMCP_DECL tool_handle& tool_handle::annotations(tool_annotations hints)
+{
+    return edit([&](detail::tool_entry& entry) {
+        entry.info.annotations = std::move(hints);
+        return true;
+    });
+}
+
+COMCP_DECL tool_handle& tool_handle::read_only()
+{
+    return edit([](detail::tool_entry& entry) {
+        entry.info.annotations.read_only_hint = true;
+        return true;
+    });
+}
+
+COMCP_DECL tool_handle& tool_handle::idempotent()
+{
+    return edit([](detail::tool_entry& entry) {
+        entry.info.annotations.idempotent_hint = true;
+        return true;
+    });
+}
+
+COMCP_DECL tool_handle& tool_handle::destructive(bool value)
+{
+    return edit([&](detail::tool_entry& entry) {
+        entry.info.annotations.destructive_hint = value;
+        return true;
+    });
+}
+
+COMCP_DECL tool_handle& tool_handle::output_schema(json::object schema)
+{
+    return edit([&](detail::tool_entry& entry) {
+        entry.info.output_schema = std::move(schema);
+        return true;
+    });
+}
+
+COMCP_DECL tool_handle& tool_handle::meta(json::object value)
+{
+    return edit([&](detail::tool_entry& entry) {
+        entry.info.meta = std::move(value);
+        return true;
+    });
+}
+
+COMCP_DECL void tool_handle::enable(bool on)
+{
+    edit([&](detail::tool_entry& entry) { return std::exchange(entry.enabled, on) != on; });
+}
+
+COMCP_DECL bool tool_handle::remove()
+{
+    auto core = core_.lock();
+    return core && core->tools.remove(name_);
+}
+
+namespace detail
+{
+
+COMCP_DECL std::shared_ptr<server_core> make_server(identity who, server_options options, std::shared_ptr<void> policy,
+                                                    observer_ref observer)
+{
+    auto core = std::make_shared<server_core>(std::move(who), std::move(options));
+    core->policy = std::move(policy);
+    core->observer = observer;
+    core->listen_to_changes();
+    return core;
+}
+
+COMCP_DECL tool_handle add_tool(const std::shared_ptr<server_core>& core, tool described, erased_handler handler)
+{
+    std::string name = described.name;
+    core->tools.add(std::make_shared<tool_entry>(std::move(described), std::move(handler)));
+    return tool_handle(core, std::move(name));
+}
+
+COMCP_DECL tool_handle add_tool(const std::shared_ptr<server_core>& core, std::string name, std::string description,
+                                erased_handler handler)
+{
+    tool described(std::move(name));
+    described.description = std::move(description);
+    return add_tool(core, std::move(described), std::move(handler));
+}
+
+COMCP_DECL bool remove_tool(server_core& core, std::string_view name) { return core.tools.remove(name); }
+COMCP_DECL void set_handler_executor(server_core& core, executor ex) { core.handler_executor = std::move(ex); }
+COMCP_DECL server_options& options_of(server_core& core) { return core.options; }
+COMCP_DECL const identity& identity_of(const server_core& core) { return core.who; }
+COMCP_DECL void close_server(server_core& core) { core.close_all(); }
+COMCP_DECL void abandon_server(server_core& core) { core.abandon_all(); }
 
 COMCP_DECL server_capabilities server_core::capabilities() const
 {
@@ -10080,6 +19805,16 @@ COMCP_DECL void server_core::close_all()
     post_to_all([](session& each) { each.begin_close(fault(errc::closed, "the server was closed"), false); });
 }
 
+COMCP_DECL std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
+                                                        std::unique_ptr<transport> wire, session_origin from)
+{
+    auto made = std::make_shared<session>(ex, std::move(wire), core->options.limits, core->observer);
+    made->keep_alive(core->policy); // the observer
+    made->set_role(std::make_unique<server_session>(*made, core, std::move(from)));
+    core->add(made);
+    return made;
+}
+
 COMCP_DECL task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire)
 {
     const comcp::executor ex = co_await asio::this_coro::executor;
@@ -10088,11 +19823,8 @@ COMCP_DECL task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<
         if (each->blocks() && !core->handler_executor)
             throw error(fail(errc::invalid_argument, "the blocking tool \"" + each->info.name +
                                                          "\" needs an executor: server.handlers_on(...)"));
-    auto started = std::make_shared<session>(ex, std::move(wire), core->options.limits, core->observer);
-    started->keep_alive(core->policy); // the observer
-    started->set_role(std::make_unique<server_session>(*started, core));
+    const auto started = make_server_session(core, ex, std::move(wire));
     const abandon_on_exit guard(started);
-    core->add(started);
     co_await session::start(started);
     co_await session::wait_ended(started);
     co_return started->why_ended();
@@ -10128,7 +19860,9 @@ COMCP_DECL bool tool_registry::remove(std::string_view name)
     });
 }
 
-} // namespace comcp::inline COMCP_ABI::detail
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
 
 // ---- comcp/server/impl/server_session.ipp
 //
@@ -10170,7 +19904,7 @@ COMCP_DECL void server_session::on_event(role_event what)
 
 COMCP_DECL void server_session::on_initialize(const rpc::message& request, const answer_route& route)
 {
-    if (session_.negotiated())
+    if (session_.negotiated() && !assumed_)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialized already");
     if (route.batch) // 2025-03-26, lifecycle: initialize is not part of a batch (A-8)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialize in a batch");
@@ -10231,12 +19965,10 @@ COMCP_DECL void server_session::on_call(const rpc::message& request, const answe
     if (environment_->keep_source && arguments)
         if (const auto params = member_source(request.text, "params"))
             source = member_source(*params, "arguments").value_or("");
-    const std::shared_ptr<const tool_entry> held = *entry; // the handler may change the registry
-    const std::shared_ptr<const handler_environment> shared = environment_;
-    const tool_call call{
-        session_.shared_from_this(), shared, request, route, arguments ? *arguments : no_arguments, source,
-        core_->handler_executor};
-    held->call(held, call);
+    const tool_call call{session_, environment_,           request, route, arguments ? *arguments : no_arguments,
+                         source,   core_->handler_executor};
+    const tool_entry& found = **entry;
+    found.call(*entry, call); // held by the callee: the handler may change the registry
 }
 
 COMCP_DECL void server_session::refuse(const rpc::message& request, const answer_route& route, std::string_view why)
@@ -10263,11 +19995,272 @@ COMCP_DECL void server_session::refresh_tools()
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+// ---- comcp/server/impl/session_table.ipp
+//
+// The sessions of an HTTP service: see server/session_table.hpp.
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL session_table::session_table(comcp::executor ex, std::size_t most, duration idle)
+    : executor_(std::move(ex)),
+      lot_(make_parking_lot(executor_)),
+      home_(std::make_shared<detail::home>(executor_)),
+      most_(most),
+      idle_(idle),
+      timer_(executor_),
+      quiet_(*lot_)
+{
+    lot_->link(*this);
+}
+
+COMCP_DECL session_table::~session_table()
+{
+    home_->leave();
+    if (!context_gone_) lot_->unlink(*this);
+}
+
+COMCP_DECL void begin_to_end(const std::shared_ptr<session>& owner, std::string why)
+{
+    if (!owner) return;
+    owner->home()->post([owner, why = std::move(why)] { owner->begin_close(fault(errc::closed, why), false); });
+}
+
+COMCP_DECL session_lease session_table::adopt(std::shared_ptr<session> owner, http::session_transport* wire,
+                                              std::string principal)
+{
+    auto made = std::make_shared<table_entry>();
+    made->owner = std::move(owner);
+    made->wire = wire;
+    made->principal = std::move(principal);
+    made->active = 1;
+    const std::lock_guard lock(mutex_);
+    made->at = active_.insert(active_.end(), made);
+    ++calls_;
+    return session_lease(shared_from_this(), made, session_lease::kind::call);
+}
+
+COMCP_DECL result<std::string> session_table::name(const session_lease& lease)
+{
+    auto id = random_token();
+    if (!id) return id.error();
+    std::shared_ptr<session> gives_way;
+    bool watch_now = false;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!lease.entry()->owner) return fail(errc::closed, "the session was closed");
+        if (by_id_.size() >= most_) {
+            const entries& from = fresh_.empty() ? used_ : fresh_;
+            if (from.empty()) return fail(errc::busy, "too many sessions");
+            gives_way = take_out(*from.front());
+        }
+        lease.entry()->id = *id;
+        by_id_.emplace(lease.entry()->id, lease.entry());
+        watch_now = !std::exchange(watched_, true);
+    }
+    begin_to_end(gives_way, "the session gave way to a new one");
+    if (watch_now)
+        home_->post([weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->watch();
+        });
+    return *std::move(id);
+}
+
+COMCP_DECL std::shared_ptr<table_entry> session_table::find_entry(std::string_view id, std::string_view principal) const
+{
+    const auto found = by_id_.find(id);
+    return found != by_id_.end() && found->second->principal == principal ? found->second : nullptr;
+}
+
+COMCP_DECL session_table::in_use session_table::find(std::string_view id, std::string_view principal,
+                                                     session_lease::kind use)
+{
+    const std::lock_guard lock(mutex_);
+    auto entry = find_entry(id, principal);
+    if (!entry) return {};
+    if (entry->active++ == 0) active_.splice(active_.end(), idle_list(*entry), entry->at);
+    entry->used = true;
+    if (use == session_lease::kind::call) ++calls_;
+    in_use out;
+    out.owner = entry->owner;
+    out.wire = entry->wire;
+    out.lease = session_lease(shared_from_this(), std::move(entry), use);
+    return out;
+}
+
+COMCP_DECL bool session_table::knows(std::string_view id, std::string_view principal) const
+{
+    const std::lock_guard lock(mutex_);
+    return find_entry(id, principal) != nullptr;
+}
+
+COMCP_DECL bool session_table::remove(std::string_view id, std::string_view principal)
+{
+    std::shared_ptr<session> owner;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto entry = find_entry(id, principal);
+        if (!entry) return false;
+        owner = take_out(*entry);
+    }
+    begin_to_end(owner, "the client ended the session");
+    return true;
+}
+
+COMCP_DECL void session_table::forget(std::string_view id)
+{
+    std::shared_ptr<session> owner; // destroyed without the lock
+    const std::lock_guard lock(mutex_);
+    const auto found = by_id_.find(id);
+    if (found == by_id_.end()) return;
+    const auto entry = found->second;
+    owner = take_out(*entry);
+}
+
+COMCP_DECL std::vector<std::shared_ptr<session>> session_table::take_all()
+{
+    std::vector<std::shared_ptr<session>> all;
+    const std::lock_guard lock(mutex_);
+    for (entries* list : {&active_, &fresh_, &used_})
+        while (!list->empty()) all.push_back(take_out(*list->front()));
+    home_->post([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->unwatch();
+    });
+    return all;
+}
+
+COMCP_DECL std::size_t session_table::size() const
+{
+    const std::lock_guard lock(mutex_);
+    return by_id_.size();
+}
+
+COMCP_DECL std::shared_ptr<session> session_table::take_out(table_entry& entry)
+{
+    by_id_.erase(entry.id);
+    entries& in = entry.active != 0 ? active_ : idle_list(entry);
+    auto owner = std::move(entry.owner);
+    in.erase(entry.at); // may destroy the entry
+    return owner;
+}
+
+COMCP_DECL void session_table::release(table_entry& entry, session_lease::kind use)
+{
+    std::shared_ptr<session> over;
+    bool last_call = false;
+    {
+        const std::lock_guard lock(mutex_);
+        if (use == session_lease::kind::call) last_call = --calls_ == 0 && draining_;
+        if (--entry.active == 0 && entry.owner) {
+            if (entry.id.empty()) {
+                ++entry.active; // it is among the active ones
+                over = take_out(entry);
+                --entry.active;
+            } else {
+                entry.since = timer_.now();
+                entries& idle = idle_list(entry);
+                idle.splice(idle.end(), active_, entry.at);
+            }
+        }
+    }
+    if (over) over->home()->post([over] { over->abandon(fault(errc::closed, "the request is over")); });
+    if (last_call)
+        home_->post([weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->quiet_.wake_all();
+        });
+}
+
+COMCP_DECL void session_table::watch()
+{
+    timer_.start(deadline_after(timer_.now(), idle_), [this] { sweep(); });
+}
+
+/// No session is left to watch: a timer that waits would keep the loop of the host running.
+COMCP_DECL void session_table::unwatch()
+{
+    const std::lock_guard lock(mutex_);
+    if (!by_id_.empty()) return;
+    watched_ = false;
+    timer_.cancel();
+}
+
+COMCP_DECL void session_table::sweep()
+{
+    std::vector<std::shared_ptr<session>> due;
+    time_point next;
+    {
+        const std::lock_guard lock(mutex_);
+        const time_point now = timer_.now();
+        // One that becomes idle after this look is due after the next one.
+        next = deadline_after(now, idle_);
+        for (entries* list : {&fresh_, &used_}) {
+            while (!list->empty() && deadline_after(list->front()->since, idle_) <= now)
+                due.push_back(take_out(*list->front()));
+            if (!list->empty()) next = std::min(next, deadline_after(list->front()->since, idle_));
+        }
+        watched_ = !by_id_.empty();
+        if (!watched_) next = time_point::max();
+    }
+    for (const auto& each : due) begin_to_end(each, "the session was idle for too long");
+    timer_.start(next, [this] { sweep(); });
+}
+
+/// Stands beside what it refers to, in the frame that waits.
+class patience_ended
+{
+public:
+    patience_ended(bool& late, wait_list& waiting) : late_(&late), waiting_(&waiting) {}
+    void operator()() const
+    {
+        *late_ = true;
+        waiting_->wake_all();
+    }
+
+private:
+    bool* late_;
+    wait_list* waiting_;
+};
+
+COMCP_DECL task<void> session_table::calls_ended(std::shared_ptr<session_table> self, duration within)
+{
+    bool late = within <= duration::zero();
+    timer limit(self->executor_);
+    if (!late) limit.start(deadline_after(limit.now(), within), patience_ended(late, self->quiet_));
+    for (;;) {
+        {
+            const std::lock_guard lock(self->mutex_);
+            self->draining_ = true;
+            if (self->calls_ == 0 || late) co_return;
+        }
+        co_await self->quiet_.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) throw error(fail(errc::cancelled, "the drain was cancelled"));
+    }
+}
+
+COMCP_DECL void session_table::drop()
+{
+    context_gone_ = true;
+    home_->leave();
+    executor_ = comcp::executor();
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/server/impl/tool_entry.ipp
 //
-// How a call is taken in: see server/tool_entry.hpp.
+// How a call is taken in and run: see server/tool_entry.hpp.
 
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -10275,7 +20268,7 @@ namespace comcp::inline COMCP_ABI::detail
 
 COMCP_DECL std::shared_ptr<inbound> tool_call::admit() const
 {
-    auto admitted = owner->admit(request, route);
+    auto admitted = owner.admit(request, route);
     if (!admitted || !request.params) return admitted;
     const json::object* meta = object_member(*request.params, "_meta");
     const json::value* token = meta ? member(*meta, "progressToken") : nullptr;
@@ -10306,6 +20299,116 @@ COMCP_DECL std::optional<progress_token> tool_call::exact_token() const
     if (text) text = member_source(*text, "_meta");
     if (text) text = member_source(*text, "progressToken");
     return text ? rpc::id::from_number(*text) : std::nullopt;
+}
+
+COMCP_DECL tool_entry::tool_entry(comcp::tool described, erased_handler handler)
+    : info(std::move(described)),
+      handler_(std::move(handler))
+{
+    const handler_type& type = *handler_.type;
+    if (type.described) {
+        const struct_facts& facts = type.described->facts();
+        check_notes(facts.members, notes_, facts.beside).value();
+        info.input_schema = struct_schema(facts, type.described->schema, schema_scope{schema_use::arguments}, notes_);
+    } else if (!type.raw) {
+        info.input_schema["type"] = "object";
+        info.input_schema["properties"].emplace_object();
+        info.input_schema["additionalProperties"] = false;
+    }
+    if (type.output_schema) info.output_schema = type.output_schema();
+}
+
+COMCP_DECL void tool_entry::describe(std::string name, field note)
+{
+    const argument_type* described = handler_.type->described;
+    if (!described) throw_fault(fail(errc::invalid_argument, "tool \"" + info.name + "\" has no described arguments"));
+    const struct_facts& facts = described->facts();
+    notes changed = notes_;
+    changed.add(std::move(name), std::move(note));
+    check_notes(facts.members, changed, facts.beside).value();
+    notes_ = std::move(changed);
+    info.input_schema = struct_schema(facts, described->schema, schema_scope{schema_use::arguments}, notes_);
+}
+
+COMCP_DECL void tool_entry::call(std::shared_ptr<const tool_entry> self, const tool_call& call) const
+{
+    const handler_type& type = *handler_.type;
+    if (call.elsewhere && !type.start) return run_elsewhere(self, call);
+    erased_object given(*type.given);
+    if (!bind(call, given.get())) return;
+    if (type.start) {
+        auto admitted = call.admit();
+        if (!admitted) return;
+        if (call.elsewhere) {
+            call.owner.spawn_on(call.elsewhere, admitted,
+                                type.start(handler_.function, given.get(), call.owner.codec(),
+                                           call.make_context(admitted, true), true));
+        } else {
+            auto body = type.start(handler_.function, given.get(), call.owner.codec(),
+                                   call.make_context(admitted, false), false);
+            call.owner.spawn(std::move(admitted), std::move(body));
+        }
+    } else if (type.blocking) {
+        call.owner.answer_error(&call.request.id, call.route, rpc_code::internal_error,
+                                "this server has no executor for blocking handlers");
+    } else {
+        run(call, given.get());
+    }
+}
+
+COMCP_DECL bool tool_entry::bind(const tool_call& call, void* given) const
+{
+    const handler_type& type = *handler_.type;
+    if (type.raw) {
+        *static_cast<json::object*>(given) = json::object(call.arguments.get_object(), json::storage_ptr()); // its own
+    } else if (type.described) {
+        bind_errors errors;
+        bind_scope scope{errors};
+        scope.extra = &notes_;
+        bind_members(call.arguments, given, type.described->facts(), type.described->bind, scope);
+        if (!errors.empty()) {
+            // The model's mistake, told to it, all at once (2025-11-25, tools: F-14).
+            call.now().send_failure("invalid arguments:\n" + errors.text());
+            return false;
+        }
+    }
+    return true;
+}
+
+COMCP_DECL void tool_entry::answer(const reply& to, void* given, context* ctx) const
+{
+    try {
+        handler_.type->answer(handler_.function.get(), given, ctx, to);
+    } catch (...) {
+        to.send_exception();
+    }
+}
+
+/// A short plain function, in the reader's turn: nothing can interleave, so nothing is kept for it.
+COMCP_DECL void tool_entry::run(const tool_call& call, void* given) const
+{
+    if (!handler_.type->takes_context) return answer(call.now(), given, nullptr);
+    const auto admitted = call.admit();
+    if (!admitted) return;
+    context ctx = call.make_context(admitted, false);
+    answer(reply(call.owner.codec(), ctx, false), given, &ctx);
+}
+
+COMCP_DECL void tool_entry::run_elsewhere(const std::shared_ptr<const tool_entry>& self, const tool_call& call) const
+{
+    auto given = std::make_unique<erased_object>(*handler_.type->given);
+    if (!bind(call, given->get())) return;
+    const auto admitted = call.admit();
+    if (!admitted) return;
+    call.owner.spawn_on(call.elsewhere, admitted,
+                        run_plain(self, std::move(given), call.owner.codec(), call.make_context(admitted, true)));
+}
+
+COMCP_DECL task<void> tool_entry::run_plain(std::shared_ptr<const tool_entry> self,
+                                            std::unique_ptr<erased_object> given, const wire::codec& codec, context ctx)
+{
+    if (ctx.cancelled()) co_return; // given up while it waited for the host's executor
+    self->answer(reply(codec, ctx, true), given->get(), &ctx);
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -10340,35 +20443,49 @@ namespace comcp::inline COMCP_ABI::detail
 
 COMCP_DECL task<void> session::perform(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
 {
-    call.session_ = self.get();
-    self->deadlines_.set(call.total_, times.total, self->deadlines_.now());
+    const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
+    self->begin(call, times, caller);
+    if (call.waits_for_room()) co_await wait_for_room(self, call);
+    if (call.sent()) co_await self->wait_for_answer(call);
+    finish(call);
+}
+
+COMCP_DECL void session::begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller)
+{
+    call.session_ = this;
+    deadlines_.set(call.total_, times.total, deadlines_.now());
     call.idle_after_ = times.idle < times.total ? times.idle : no_limit;
-    for (bool first = true; !call.failed_; first = false) {
-        if (self->state_ != state::open) {
-            call.failed_ = self->not_open();
-            break;
-        }
-        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
-        if (is_cancelled(asked)) {
-            call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
-            break;
-        }
-        // First come, first served: a newcomer queues behind those that wait for room.
-        if (self->room() && (!first || self->waiting_for_room_.empty())) break;
+    try_to_send(call, caller, false);
+}
+
+COMCP_DECL task<void> session::wait_for_room(std::shared_ptr<session> self, pending_call& call)
+{
+    while (call.waits_for_room()) {
         self->waiting_for_room_.push_back(&call);
         const room_guard guard(*self, call);
         co_await call.done_.wait();
+        const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
+        self->try_to_send(call, caller, true);
     }
-    if (!call.failed_) {
-        self->send_request(call);
-        co_await call.done_.wait(cancel_call{self.get(), &call});
-    }
+}
+
+COMCP_DECL void session::try_to_send(pending_call& call, const asio::cancellation_state& caller, bool waited)
+{
+    if (call.failed_) return; // its time was over while it waited
+    if (state_ != state::open) call.failed_ = not_open();
+    else if (is_cancelled(caller)) call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
+    // First come, first served: a newcomer queues behind those that wait for room.
+    else if (room() && (waited || waiting_for_room_.empty())) send_request(call);
+}
+
+COMCP_DECL void session::finish(pending_call& call)
+{
     call.total_.clear();
-    if (call.failed_) {
-        call.failed_->method = call.method_;
-        if (call.id_ != 0) call.failed_->id = std::to_string(call.id_);
-        throw error(std::move(*call.failed_));
-    }
+    call.session_->leave_if_retired();
+    if (!call.failed_) return;
+    call.failed_->method = call.method_;
+    if (call.id_ != 0) call.failed_->id = std::to_string(call.id_);
+    throw error(std::move(*call.failed_));
 }
 
 COMCP_DECL void session::notify(std::string_view method)
@@ -10400,9 +20517,9 @@ COMCP_DECL pending_call* session::find(const rpc::id& id) const
     return number ? calls_.find(*number) : nullptr;
 }
 
-COMCP_DECL void session::on_answer(const rpc::message& message)
+COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
 {
-    if (!message.has_id) return on_error_without_id(message);
+    if (!message.has_id) return on_error_without_id(message, on);
     pending_call* call = find(message.id);
     if (!call) {
         const auto number = message.id.decimal();
@@ -10439,23 +20556,34 @@ COMCP_DECL fault session::refusal(const json::object& object)
     return why;
 }
 
-COMCP_DECL void session::on_error_without_id(const rpc::message& message)
+COMCP_DECL void session::on_error_without_id(const rpc::message& message, exchange_id exchange)
 {
     note_bad("an error without an id", message.text);
-    if (calls_.size() != 1) return;
-    calls_.any()->end(refusal(*message.error));
+    pending_call* call = caller_on(exchange);
+    if (!call && calls_.size() == 1) call = calls_.any();
+    if (call) end_answered(*call, refusal(*message.error));
+}
+
+COMCP_DECL void session::end_answered(pending_call& call, fault why)
+{
+    const exchange_id exchange = exchange_of(call);
+    call.end(std::move(why));
+    if (!role_->serves()) wire_->complete(exchange);
     offer_room();
+}
+
+COMCP_DECL void session::leave_if_retired()
+{
+    if (retired_ && calls_.size() == 0 && waiting_for_room_.empty() && state_ == state::open)
+        begin_close(fault(errc::closed, "another session took its place"), false);
 }
 
 COMCP_DECL void session::send_request(pending_call& call)
 {
     call.id_ = ++last_id_;
     std::string& out = begin_message({exchange_of(call), send_hint::kind::request});
-    out += R"({"jsonrpc":"2.0","id":)";
-    write_integer(out, call.id_);
-    out += R"(,"method":")";
-    out += call.method_;
-    out += R"(","params":)";
+    append_all(out,
+               {R"({"jsonrpc":"2.0","id":)", integer_text(call.id_), R"(,"method":")", call.method_, R"(","params":)"});
     call.write_params(out);
     out += '}';
     end_message(out);
@@ -10703,7 +20831,9 @@ COMCP_DECL task<void> session::shut_down(std::shared_ptr<session> self, fault wh
     }
     self->wire_->close();
     self->drained_.complete();
-    while ((self->reading_ || self->handlers_ != 0 || !self->beside_.empty()) && self->close_by_.set())
+    self->dismiss_idle_workers(); // the others end by themselves from now on
+    while ((self->reading_ || self->handlers_ != 0 || self->workers_ != 0 || !self->beside_.empty()) &&
+           self->close_by_.set())
         co_await self->quiet_.wait();
     self->close_by_.clear();
     self->stall_.clear();
@@ -10732,6 +20862,7 @@ COMCP_DECL void session::drop()
     home_->leave();
     wire_->context_gone();
     executor_ = comcp::executor();
+    idle_workers_.clear(); // dropped as well
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -10780,11 +20911,49 @@ COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::
     answer_error(&request.id_, request.route_, code, message, data);
 }
 
-COMCP_DECL void session::spawn(const std::shared_ptr<inbound>& request, task<void> body)
+COMCP_DECL void session::spawn(std::shared_ptr<inbound> request, task<void> body)
 {
     count_handler(*request);
-    asio::co_spawn(executor_, std::move(body),
-                   asio::bind_cancellation_slot(request->signal_.slot(), handler_ended(shared_from_this(), request)));
+    const auto assign = [&](handler_worker& worker) {
+        request->worker_signal_ = &worker.signal;
+        worker.request = std::move(request);
+        worker.job = std::move(body);
+    };
+    if (!idle_workers_.empty()) {
+        handler_worker& worker = *idle_workers_.back();
+        idle_workers_.pop_back();
+        assign(worker);
+        return worker.idle.complete();
+    }
+    const auto worker = std::make_shared<handler_worker>(*lot_);
+    assign(*worker);
+    ++workers_;
+    asio::co_spawn(executor_, work(shared_from_this(), *worker),
+                   asio::bind_cancellation_slot(worker->signal.slot(), worker_ended(shared_from_this(), worker)));
+}
+
+COMCP_DECL task<void> session::work(std::shared_ptr<session> self, handler_worker& me)
+{
+    while (me.request) {
+        {
+            task<void> job = std::move(me.job); // in a scope: its frame ends before its request does
+            try {
+                co_await std::move(job);
+            } catch (...) { // it answers for itself; without an answer the request is answered below
+            }
+        }
+        co_await asio::this_coro::reset_cancellation_state();
+        co_await asio::this_coro::throw_if_cancelled(true);
+        self->on_handler_ended(*std::exchange(me.request, nullptr));
+        if (self->state_ == state::ended || self->idle_workers_.size() >= handler_worker::most_idle) co_return;
+        self->idle_workers_.push_back(&me);
+        co_await me.idle.wait_uncancelled();
+    }
+}
+
+COMCP_DECL void session::dismiss_idle_workers()
+{
+    for (handler_worker* each : std::exchange(idle_workers_, {})) each->idle.complete();
 }
 
 COMCP_DECL void session::spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request,
@@ -10792,10 +20961,10 @@ COMCP_DECL void session::spawn_on(const comcp::executor& elsewhere, const std::s
 {
     count_handler(*request);
     const comcp::executor strand = asio::make_strand(elsewhere);
-    request->emit_on(strand);
-    asio::co_spawn(
-        strand, std::move(body),
-        asio::bind_cancellation_slot(request->signal_.slot(), foreign_handler_ended(home_, weak_from_this(), request)));
+    request->foreign_ = strand;
+    asio::co_spawn(strand, std::move(body),
+                   asio::bind_cancellation_slot(request->foreign_signal_.slot(),
+                                                foreign_handler_ended(home_, weak_from_this(), request)));
 }
 
 COMCP_DECL void session::spawn_beside(task<void> body)
@@ -10821,6 +20990,7 @@ COMCP_DECL task<void> session::read(std::shared_ptr<session> self)
                 if (self->must_pause()) co_await self->drained_.wait();
             }
         }
+        self->parser_.clear(); // an idle session does not hold its last message
     }
 }
 
@@ -10918,7 +21088,7 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
         break;
     case rpc::message::kind::result:
     case rpc::message::kind::error:
-        on_answer(message);
+        on_answer(message, route.exchange);
         no_answer_due(route);
         break;
     }
@@ -10956,8 +21126,7 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
         fault why = fail(too_deep ? errc::too_deep : errc::invalid_message,
                          "the answer is malformed: " + std::string(read.why) + ": " + std::string(text.substr(0, 200)));
         why.fate = outcome::unknown;
-        call->end(std::move(why));
-        offer_room();
+        end_answered(*call, std::move(why));
         if (role_->serves() && route.batch) batch_part_done(route); // it was counted as one to be answered
         else no_answer_due(route);
     }
@@ -10985,8 +21154,7 @@ COMCP_DECL void session::on_oversized(const rpc::oversize_facts& facts, exchange
             fault why = fail(errc::too_large, "the answer of " + std::to_string(facts.bytes) +
                                                   " bytes is over the limit of " + std::to_string(limits_.message));
             why.fate = outcome::unknown;
-            call->end(std::move(why));
-            return offer_room();
+            return end_answered(*call, std::move(why));
         }
     }
     if (role_->serves() && !facts.has_result && !facts.has_error)
@@ -11009,7 +21177,7 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
     ++statistics_.cancelled_by_peer;
     const std::shared_ptr<inbound> request = release(*found);
     if (request->route_.batch) batch_part_done(request->route_);
-    else wire_->abandon(request->route_.exchange);
+    else if (role_->serves()) wire_->abandon(request->route_.exchange); // a client's exchange is its own call's
     request->emit(request);
 }
 
@@ -11038,7 +21206,7 @@ COMCP_DECL void session::end_message(std::string& out)
     ++statistics_.sent;
     observer_.send(std::string_view(out).substr(message_start_));
     wire_->commit();
-    if (!stall_.set()) {
+    if (!stall_.set() && wire_->queued() != 0) {
         stall_mark_ = wire_->written();
         idle_checks_ = -1; // the first check may come right after a later message, so it does not count
         watch_output();
@@ -11084,6 +21252,7 @@ COMCP_DECL void session::on_handler_ended(inbound& request)
     --handlers_;
     if (request.answered_) --answered_handlers_;
     request.running_ = false;
+    request.worker_signal_ = nullptr;
     held_bytes_ -= request.bytes_;
     if (request.session_) answer_error(request, rpc_code::internal_error, "the handler ended without an answer");
     if (drained_.waiting() && !must_pause()) drained_.complete();
@@ -12678,6 +22847,410 @@ COMCP_DECL std::unique_ptr<transport> make_stdio_transport(const limits& bounds)
 }
 
 } // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/wire/impl/handshake.ipp
+//
+// How the handshake is written and read: see wire/handshake.hpp.
+
+namespace comcp::inline COMCP_ABI::wire
+{
+
+namespace detail
+{
+
+COMCP_DECL void write_icons(std::string& out, const std::vector<icon>& icons)
+{
+    char before = '[';
+    for (const icon& each : icons) {
+        out += before;
+        before = ',';
+        out += R"({"src":)";
+        write_string(out, each.src);
+        if (!each.mime_type.empty()) write_string(out += R"(,"mimeType":)", each.mime_type);
+        if (!each.sizes.empty()) write_json(out += R"(,"sizes":)", each.sizes);
+        if (!each.theme.empty()) write_string(out += R"(,"theme":)", each.theme);
+        out += '}';
+    }
+    out += ']';
+}
+
+COMCP_DECL void write_kept(std::string& out, const json::object& members, std::string_view without)
+{
+    for (const json::key_value_pair& item : members) {
+        const std::string_view key(item.key().data(), item.key().size());
+        if (!without.empty() && key == without) continue;
+        out += ',';
+        write_string(out, key);
+        out += ':';
+        write_value(out, item.value());
+    }
+}
+
+COMCP_DECL void write_identity(std::string& out, const identity& who, revision at)
+{
+    out += R"({"name":)";
+    write_string(out, who.name());
+    out += R"(,"version":)";
+    write_string(out, who.version());
+    if (at >= revision::r2025_06_18 && !who.title().empty()) write_string(out += R"(,"title":)", who.title());
+    if (at >= revision::r2025_11_25) {
+        if (!who.description().empty()) write_string(out += R"(,"description":)", who.description());
+        if (!who.website_url().empty()) write_string(out += R"(,"websiteUrl":)", who.website_url());
+        if (!who.icons().empty()) write_icons(out += R"(,"icons":)", who.icons());
+    }
+    write_kept(out, who.extra());
+    out += '}';
+}
+
+} // namespace detail
+
+COMCP_DECL void write_initialize_params(std::string& out, revision offered, std::string_view capabilities,
+                                        const identity& client)
+{
+    out += R"({"protocolVersion":")";
+    out += to_string(offered);
+    out += R"(","capabilities":)";
+    out += capabilities.empty() ? std::string_view("{}") : capabilities;
+    out += R"(,"clientInfo":)";
+    detail::write_identity(out, client, offered);
+    out += '}';
+}
+
+COMCP_DECL void write_initialize_params(std::string& out, revision offered, const client_capabilities& capabilities,
+                                        const identity& client)
+{
+    std::string text;
+    write_value(text, capabilities.raw());
+    write_initialize_params(out, offered, text, client);
+}
+
+COMCP_DECL initialize_params read_initialize_params(const json::object& from)
+{
+    initialize_params read;
+    read.protocol_version = comcp::detail::text_member(from, "protocolVersion");
+    if (const auto* object = object_member(from, "capabilities")) read.capabilities = client_capabilities(*object);
+    if (const auto* object = object_member(from, "clientInfo")) read.client = identity::read(*object);
+    return read;
+}
+
+COMCP_DECL void write_initialize_result(std::string& out, revision chosen, const server_capabilities& capabilities,
+                                        const identity& server, std::string_view instructions)
+{
+    out += R"({"protocolVersion":")";
+    out += to_string(chosen);
+    out += R"(","capabilities":)";
+    write_value(out, capabilities.raw());
+    out += R"(,"serverInfo":)";
+    detail::write_identity(out, server, chosen);
+    if (!instructions.empty()) write_string(out += R"(,"instructions":)", instructions);
+    out += '}';
+}
+
+COMCP_DECL result<initialize_result> read_initialize_result(const json::object& from, revision offered)
+{
+    const auto refuse = [offered](errc code, const std::string& what) {
+        return fail(code, "the server answered initialize with " + what + "; we offered protocolVersion \"" +
+                              std::string(to_string(offered)) + "\"");
+    };
+    const json::value* version = member(from, "protocolVersion");
+    if (!version) return refuse(errc::invalid_message, "no protocolVersion");
+    const json::string* text = version->if_string();
+    if (!text) return refuse(errc::invalid_message, "a protocolVersion that is not a string");
+    const auto chosen = parse_revision(std::string_view(text->data(), text->size()));
+    if (!chosen) {
+        const std::string_view shown = comcp::detail::first_code_points({text->data(), text->size()}, 40);
+        return refuse(errc::unsupported, "the unknown protocolVersion \"" + std::string(shown) + "\"");
+    }
+
+    initialize_result read;
+    read.version = *chosen;
+    if (const auto* object = object_member(from, "capabilities")) read.capabilities = server_capabilities(*object);
+    if (const auto* object = object_member(from, "serverInfo")) read.server = identity::read(*object);
+    read.instructions = comcp::detail::text_member(from, "instructions");
+    return read;
+}
+
+} // namespace comcp::inline COMCP_ABI::wire
+
+// ---- comcp/wire/impl/legacy.ipp
+//
+// What is written in the legacy era: see wire/legacy.hpp.
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace comcp::inline COMCP_ABI::wire
+{
+
+namespace detail
+{
+
+/// Appends a number without a needless fraction: 50, not 50.0.
+inline void write_number(std::string& out, double value)
+{
+    constexpr double exact = 9007199254740992.0; // 2^53
+    if (value == std::trunc(value) && value > -exact && value < exact) {
+        write_integer(out, static_cast<std::int64_t>(value));
+    } else {
+        write_double(out, value);
+    }
+}
+
+/// Appends JSON text of a peer on one line. A line break in it can only stand between tokens.
+inline void write_on_one_line(std::string& out, std::string_view text)
+{
+    for (char c : text) {
+        if (c != '\n' && c != '\r') out += c;
+    }
+}
+
+inline void write_annotations(std::string& out, const content_annotations& from, revision at)
+{
+    std::string members;
+    if (!from.audience.empty()) write_json(members += R"(,"audience":)", from.audience);
+    if (from.priority) write_number(members += R"(,"priority":)", *from.priority);
+    if (at >= revision::r2025_06_18 && !from.last_modified.empty()) {
+        write_string(members += R"(,"lastModified":)", from.last_modified);
+    }
+    write_kept(members, from.extra);
+    if (members.empty()) return;
+    members.front() = '{';
+    ((out += R"(,"annotations":)") += members) += '}';
+}
+
+inline void write_tool_annotations(std::string& out, const tool_annotations& from)
+{
+    std::string members;
+    const auto hint = [&members](std::string_view name, const std::optional<bool>& value) {
+        if (value) write_bool(((members += ",\"") += name) += "\":", *value);
+    };
+    if (!from.title.empty()) write_string(members += R"(,"title":)", from.title);
+    hint("readOnlyHint", from.read_only_hint);
+    hint("destructiveHint", from.destructive_hint);
+    hint("idempotentHint", from.idempotent_hint);
+    hint("openWorldHint", from.open_world_hint);
+    write_kept(members, from.extra);
+    members.front() = '{';
+    ((out += R"(,"annotations":)") += members) += '}';
+}
+
+/// Appends the part of a block that its kind has; false when the revision lacks the kind, or it cannot be sent.
+struct block_writer
+{
+    std::string& out;
+    revision at;
+
+    bool operator()(const text_content& b) const
+    {
+        write_string(out += R"({"type":"text","text":)", b.text);
+        return true;
+    }
+    bool operator()(const image_content& b) const { return media("image", b.data, b.mime_type); }
+    bool operator()(const audio_content& b) const
+    {
+        return at >= revision::r2025_03_26 && media("audio", b.data, b.mime_type);
+    }
+    bool operator()(const resource_link& b) const
+    {
+        if (at < revision::r2025_06_18) return false;
+        write_string(out += R"({"type":"resource_link","uri":)", b.uri);
+        write_string(out += R"(,"name":)", b.name.empty() ? b.uri : b.name); // required
+        if (!b.title.empty()) write_string(out += R"(,"title":)", b.title);
+        if (!b.description.empty()) write_string(out += R"(,"description":)", b.description);
+        if (!b.mime_type.empty()) write_string(out += R"(,"mimeType":)", b.mime_type);
+        if (b.size) write_integer(out += R"(,"size":)", *b.size);
+        if (at >= revision::r2025_11_25 && !b.icons.empty()) write_icons(out += R"(,"icons":)", b.icons);
+        return true;
+    }
+    bool operator()(const embedded_resource& b) const
+    {
+        write_string(out += R"({"type":"resource","resource":{"uri":)", b.uri);
+        if (!b.mime_type.empty()) write_string(out += R"(,"mimeType":)", b.mime_type);
+        if (b.blob && !b.text) {
+            write_string(out += R"(,"blob":)", *b.blob);
+        } else {
+            write_string(out += R"(,"text":)", b.text ? std::string_view(*b.text) : "");
+        }
+        write_kept(out, b.extra);
+        out += '}';
+        return true;
+    }
+    bool operator()(const unknown_content&) const { return false; }
+
+private:
+    bool media(std::string_view type, std::string_view data, std::string_view mime_type) const
+    {
+        ((out += R"({"type":")") += type) += R"(","data":)";
+        write_string(out, data);
+        write_string(out += R"(,"mimeType":)", mime_type);
+        return true;
+    }
+};
+
+class legacy final : public codec
+{
+public:
+    const method_info* find(sender from, kind what, std::string_view name, revision at) const noexcept override
+    {
+        for (const method_info& row : legacy_methods) {
+            if (row.name == name && row.kind == what && (row.sender == from || row.sender == sender::either) &&
+                row.since <= at && at <= row.until) {
+                return &row;
+            }
+        }
+        return nullptr;
+    }
+
+    // 2025-03-26, base protocol: batches must be received. The older revision is silent and JSON-RPC has them (A-9).
+    bool receives_batches(revision at) const noexcept override { return at <= revision::r2025_03_26; }
+    // 2025-03-26 to 2025-11-25, transports: a disconnect must not be taken for a cancellation.
+    bool close_cancels(revision) const noexcept override { return false; }
+    // What was no message at all is a bad HTTP request; the errors of well-formed requests are answers like any other.
+    int http_status(std::int64_t code, revision) const noexcept override
+    {
+        return code == rpc_code::parse_error || code == rpc_code::invalid_request ? 400 : 200;
+    }
+    // 2025-11-25 made the id of an error optional; before, JSON-RPC's null is what there is (A-5).
+    bool null_error_id(revision at) const noexcept override { return at <= revision::r2025_06_18; }
+
+    void write_call_params(std::string& out, std::string_view name, std::string_view arguments,
+                           const progress_token* token, revision) const override
+    {
+        write_string(out += R"({"name":)", name);
+        // Always an object: there are servers that trip over missing arguments.
+        (out += R"(,"arguments":)") += arguments.empty() ? std::string_view("{}") : arguments;
+        if (token) {
+            token->write(out += R"(,"_meta":{"progressToken":)");
+            out += '}';
+        }
+        out += '}';
+    }
+
+    void write_cancelled_params(std::string& out, const rpc::id& request, std::string_view reason,
+                                revision) const override
+    {
+        request.write(out += R"({"requestId":)");
+        if (!reason.empty()) write_string(out += R"(,"reason":)", reason);
+        out += '}';
+    }
+
+    void write_progress_params(std::string& out, const progress_token& token, const progress& now,
+                               revision at) const override
+    {
+        token.write(out += R"({"progressToken":)");
+        write_number(out += R"(,"progress":)", now.value);
+        if (now.total) write_number(out += R"(,"total":)", *now.total);
+        if (at >= revision::r2025_03_26 && !now.message.empty()) write_string(out += R"(,"message":)", now.message);
+        out += '}';
+    }
+
+    void write_log_params(std::string& out, const log_message& message, revision) const override
+    {
+        ((out += R"({"level":")") += to_string(message.level)) += '"';
+        if (!message.logger.empty()) write_string(out += R"(,"logger":)", message.logger);
+        write_value(out += R"(,"data":)", message.data);
+        out += '}';
+    }
+
+    void write_tool(std::string& out, const tool& item, revision at) const override
+    {
+        const bool has_structure = at >= revision::r2025_06_18;
+        write_string(out += R"({"name":)", item.name);
+        if (has_structure && !item.title.empty()) write_string(out += R"(,"title":)", item.title);
+        if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
+        // All revisions require "type":"object" at the root (F-6).
+        out += R"(,"inputSchema":)";
+        if (item.input_schema.contains("type")) {
+            write_value(out, item.input_schema);
+        } else {
+            write_kept(out += R"({"type":"object")", item.input_schema);
+            out += '}';
+        }
+        if (has_structure && item.output_schema && is_object_schema(*item.output_schema)) {
+            write_value(out += R"(,"outputSchema":)", *item.output_schema);
+        }
+        if (at >= revision::r2025_03_26 && !item.annotations.empty()) write_tool_annotations(out, item.annotations);
+        if (at >= revision::r2025_11_25 && !item.icons.empty()) write_icons(out += R"(,"icons":)", item.icons);
+        if (has_structure && !item.meta.empty()) write_value(out += R"(,"_meta":)", item.meta);
+        write_kept(out, item.extra, at >= revision::r2025_11_25 ? std::string_view() : "execution");
+        out += '}';
+    }
+
+    void write_content(std::string& out, const content& block, revision at) const override
+    {
+        if (!std::visit(block_writer{out, at}, block.block)) {
+            const auto* unknown = block.get_if<unknown_content>();
+            if (unknown && unknown->raw.is_object()) return write_value(out, unknown->raw);
+            write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
+        }
+        if (block.annotations) write_annotations(out, *block.annotations, at);
+        if (at >= revision::r2025_06_18 && !block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
+        write_kept(out, block.extra);
+        out += '}';
+    }
+
+    void write_tool_result(std::string& out, const tool_result& value, revision at) const override
+    {
+        out += R"({"content":[)";
+        bool comma = false;
+        for (const content& block : value.content) {
+            if (comma) out += ',';
+            comma = true;
+            write_content(out, block, at);
+        }
+        const bool has_structure = at >= revision::r2025_06_18;
+        if (value.structured) {
+            const std::string structured = comcp::detail::structured_text(value);
+            const bool is_object = value.structured->is_object();
+            // Whoever does not get the structured content as it is, or reads only text, must find it in a text (F-8).
+            if (value.content.empty() ||
+                ((!has_structure || !is_object) && !comcp::detail::text_repeats_structured(value))) {
+                if (comma) out += ',';
+                write_string(out += R"({"type":"text","text":)", structured);
+                out += '}';
+            }
+            out += ']';
+            if (has_structure) {
+                // An object is required up to 2025-11-25 (F-7).
+                out += is_object ? R"(,"structuredContent":)" : R"(,"structuredContent":{"result":)";
+                write_on_one_line(out, structured);
+                if (!is_object) out += '}';
+            }
+        } else {
+            out += ']';
+        }
+        if (value.is_error) out += R"(,"isError":true)";
+        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
+        out += '}';
+    }
+
+    void write_text_result(std::string& out, std::string_view text, bool is_error, revision) const override
+    {
+        write_string(out += R"({"content":[{"type":"text","text":)", text);
+        out += is_error ? R"(}],"isError":true})" : "}]}";
+    }
+
+private:
+    static bool is_object_schema(const json::object& schema)
+    {
+        const auto type = string_member(schema, "type");
+        return type && *type == "object";
+    }
+};
+
+} // namespace detail
+
+COMCP_DECL const codec& legacy_codec() noexcept
+{
+    static const detail::legacy instance;
+    return instance;
+}
+
+} // namespace comcp::inline COMCP_ABI::wire
 
 #endif
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A plain JSON-lines implementation of the table format (README.md), legacy era only, without any SDK.
+"""A plain implementation of the table format (README.md), legacy era only, over stdio or HTTP, without any SDK.
 
 It stands in for interop_client in `run.py --self-check`, so that a table that is wrong about its server shows, and
 with --dump it prints what the server really answers, which is how the tables were made.
 
     reference_client.py TABLE.json [--dump] -- CMD ARGS...
+    reference_client.py TABLE.json [--dump] URL
 """
 
+import http.client
 import json
 import os
 import queue
@@ -16,37 +18,27 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 
 
 class Peer:
-    def __init__(self, command, table):
+    """Correlates; how a message is sent and how the connection ends is said by what derives from it."""
+
+    def __init__(self, table):
         self.table, self.next_id, self.lock = table, 0, threading.Lock()
         self.answers, self.progress = {}, {}
-        env = dict(os.environ, **table.get("env", {}))
-        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env,
-                                      cwd=table.get("cwd"))
-        threading.Thread(target=self.read, daemon=True).start()
 
-    def send(self, **message):
-        with self.lock:
-            if not self.child.stdin.closed:
-                self.child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-                self.child.stdin.flush()
-
-    def read(self):
-        for line in self.child.stdout:
-            message = json.loads(line)
-            if "method" not in message:
-                if message.get("id") in self.answers:
-                    self.answers[message["id"]].put(message)
-            elif "id" in message:
-                self.send(id=message["id"], **self.serve(message["method"], message.get("params", {})))
-            elif message["method"] == "notifications/progress":
-                token = message["params"]["progressToken"]
-                if token in self.progress:
-                    self.progress[token](message["params"])
-        for waiting in list(self.answers.values()):
-            waiting.put({"error": {"code": 0, "message": "the server left"}})
+    def take(self, message):
+        if "method" not in message:
+            if message.get("id") in self.answers:
+                self.answers[message["id"]].put(message)
+        elif "id" in message:
+            self.send(id=message["id"], **self.serve(message["method"], message.get("params", {})))
+        elif message["method"] == "notifications/progress":
+            token = message["params"]["progressToken"]
+            if token in self.progress:
+                self.progress[token](message["params"])
 
     def serve(self, method, params):
         if method == "roots/list" and "roots" in self.table:
@@ -81,6 +73,129 @@ class Peer:
             raise RuntimeError(f"{method}: {message['error']}")
         return message["result"]
 
+    def begin(self):
+        capabilities = {name: value for name, value in (("roots", {}), ("sampling", {}), ("elicitation", {"form": {}}))
+                        if name in self.table}
+        result = self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": capabilities,
+                                             "clientInfo": {"name": "reference", "version": "1"}})
+        self.send(method="notifications/initialized")
+        return result
+
+
+class Program(Peer):
+    def __init__(self, command, table):
+        super().__init__(table)
+        env = dict(os.environ, **table.get("env", {}))
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env,
+                                      cwd=table.get("cwd"))
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def send(self, **message):
+        with self.lock:
+            if not self.child.stdin.closed:
+                self.child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+                self.child.stdin.flush()
+
+    def read(self):
+        for line in self.child.stdout:
+            self.take(json.loads(line))
+        for waiting in list(self.answers.values()):
+            waiting.put({"error": {"code": 0, "message": "the server left"}})
+
+    def close(self):
+        with self.lock:
+            self.child.stdin.close()
+        try:
+            self.child.wait(2)
+            return "left at end of input"
+        except subprocess.TimeoutExpired:  # several published servers do not look for it
+            self.child.terminate()
+            self.child.wait(5)
+            return "had to be ended"
+
+
+class Web(Peer):
+    """Streamable HTTP: a thread for each request that may be answered by a stream."""
+
+    def __init__(self, url, table):
+        super().__init__(table)
+        self.url, self.session = url, None
+
+    def open(self, method, message=None, last_event=None):
+        fields = {"Accept": "application/json, text/event-stream"}
+        if message:
+            fields["Content-Type"] = "application/json"
+        if self.session:
+            fields |= {"Mcp-Session-Id": self.session, "MCP-Protocol-Version": "2025-11-25"}
+        if last_event:
+            fields["Last-Event-ID"] = last_event
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode() if message else None
+        response = urllib.request.urlopen(urllib.request.Request(self.url, body, fields, method=method), timeout=60)
+        if method == "POST" and "Mcp-Session-Id" in response.headers:
+            self.session = response.headers["Mcp-Session-Id"]
+        return response
+
+    def send(self, **message):
+        if "method" in message and "id" in message:
+            threading.Thread(target=self.call, args=(message,), daemon=True).start()
+            return
+        self.open("POST", message).close()
+        if message.get("method") == "notifications/initialized":
+            threading.Thread(target=self.listen, daemon=True).start()
+
+    def call(self, message):
+        number, resuming = message["id"], False
+        try:
+            response = self.open("POST", message)
+            if response.headers["Content-Type"].startswith("application/json"):
+                return self.take(json.load(response))
+            last, answered = self.events(response)
+            while not answered:
+                resuming = True
+                time.sleep(0.2)
+                newer, answered = self.events(self.open("GET", last_event=last))
+                last = newer or last
+        except urllib.error.HTTPError as error:
+            if error.code != 404 or resuming:
+                return self.take({"id": number, "error": {"code": 0, "message": str(error), "unknown": resuming}})
+            self.session = None  # it is gone, and this call was not begun
+            self.begin()
+            self.call(message)
+        except Exception as error:
+            self.take({"id": number, "error": {"code": 0, "message": repr(error)}})
+
+    def listen(self):
+        """For what the server asks when no call of ours is the reason."""
+        try:
+            while True:
+                self.events(self.open("GET"))
+        except OSError:
+            pass
+
+    def events(self, response):
+        """The id of the last event, and whether an answer was among them."""
+        last, data = None, ""
+        try:
+            with response:
+                for line in response:
+                    name, _, value = line.decode().rstrip("\r\n").partition(":")
+                    if name == "id":
+                        last = value.strip()
+                    elif name == "data":
+                        data += value.removeprefix(" ")
+                    elif line.strip() == b"" and data:
+                        message, data = json.loads(data), ""
+                        self.take(message)
+                        if "method" not in message:
+                            return last, True
+        except (OSError, http.client.HTTPException):
+            pass
+        return last, False
+
+    def close(self):
+        self.open("DELETE").close()
+        return "session deleted"
+
 
 def subset(want, got):
     """Objects: every member of want is in got. Everything else is equal."""
@@ -94,6 +209,8 @@ def subset(want, got):
 def wrong(call, message, events):
     """What is wrong with this answer, or None."""
     error = message.get("error")
+    if call.get("expect_unknown"):
+        return None if error and error.get("unknown") else f"wanted an unknown outcome, got {message}"
     if "expect_error_code" in call:
         return None if error and error["code"] == call["expect_error_code"] else f"wanted an error, got {message}"
     if error:
@@ -130,11 +247,11 @@ def wrong(call, message, events):
 
 def main():
     arguments = sys.argv[1:]
-    split = arguments.index("--")
-    options, command = arguments[:split], arguments[split + 1:]
-    with open(options[0], encoding="utf-8") as file:
+    with open(arguments[0], encoding="utf-8") as file:
         table = json.load(file)
-    dump = "--dump" in options
+    over_http = "--" not in arguments
+    split = len(arguments) - 1 if over_http else arguments.index("--")
+    dump = "--dump" in arguments[:split]
     all_ok = True
 
     def report(check, problem, detail=""):
@@ -142,13 +259,9 @@ def main():
         all_ok = all_ok and not problem
         print(json.dumps({"check": check, "ok": not problem, "detail": problem or detail}), flush=True)
 
-    peer = Peer(command, table)
-    capabilities = {name: value for name, value in (("roots", {}), ("sampling", {}), ("elicitation", {"form": {}}))
-                    if name in table}
+    peer = Web(arguments[-1], table) if over_http else Program(arguments[split + 1:], table)
     try:
-        result = peer.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": capabilities,
-                                             "clientInfo": {"name": "reference", "version": "1"}})
-        peer.send(method="notifications/initialized")
+        result = peer.begin()
         report("connect", None, f"{result['serverInfo'].get('name')} at {result['protocolVersion']}")
     except Exception as error:
         report("connect", repr(error))
@@ -199,16 +312,10 @@ def main():
             print(call["check"], json.dumps(message.get("result", message), indent=1, ensure_ascii=False))
         report(call["check"], wrong(call, message, events))
 
-    with peer.lock:
-        peer.child.stdin.close()
-    how = "left at end of input"
     try:
-        peer.child.wait(2)
-    except subprocess.TimeoutExpired:  # several published servers do not look for it
-        how = "had to be ended"
-        peer.child.terminate()
-        peer.child.wait(5)
-    report("close", None, how)
+        report("close", None, peer.close())
+    except OSError as error:
+        report("close", repr(error))
     sys.exit(0 if all_ok else 1)
 
 

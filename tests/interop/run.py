@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import fnmatch
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -19,8 +20,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 import venv
+
+from http_tap import HttpTap, Served, free_port
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -35,6 +40,7 @@ IN_CI = os.environ.get("CI") == "true"
 # What the client scripts print, in this order: a script that ends early has not passed.
 CLIENT_CHECKS = ("initialize ping list echo add fail image mixed progress cancel bad_arguments unknown_tool ask_roots "
                  "ask_sampling ask_elicit close").split()
+HTTP_CLIENT_CHECKS = [*CLIENT_CHECKS[:-1], "resume", "close", "expired"]
 
 
 # ---- installing ------------------------------------------------------------------------------------------------------
@@ -181,24 +187,31 @@ class Group:
         self.peer, self.needs, self.names, self.run, self.under_test = peer, needs, names, run, under_test
 
 
-def client_groups(server, under_test, era, lenient=False, suffix=""):
-    """Published clients against one server command (a function: the peers are not installed yet)."""
+def clients(era, lenient=False):
+    """{name: (needs, command)}. A command is a function, since the peers may not be installed yet."""
     flags = ["--era", era] + (["--lenient"] if lenient else [])
     go_flags = ["-era", era] + (["-lenient"] if lenient else [])
-    commands = {
+    found = {
         "ts-v1-client": (["npm"], lambda: [node(), NODE_DIR / "client.mjs", "v1", *flags, "--"]),
         "ts-v2-client": (["npm"], lambda: [node(), NODE_DIR / "client.mjs", "v2", *flags, "--"]),
         "python-client": (["python"], lambda: [PYTHON, HERE / "python" / "client.py", *flags, "--"]),
         "go-client": (["go"], lambda: [GO_PEER, "client", *go_flags, "--"]),
     }
-    for name, (needs, command) in commands.items():
-        if name == "ts-v1-client" and era != "legacy":
-            continue  # v1 knows no other era
+    if era != "legacy":
+        del found["ts-v1-client"]  # v1 knows no other era
+    return found
+
+
+def client_groups(server, under_test, era, lenient=False, suffix=""):
+    """Published clients against one server command."""
+    for name, (needs, command) in clients(era, lenient).items():
         yield Group(name + suffix, needs, CLIENT_CHECKS,
                     lambda command=command: checks_of(execute([*command(), *server()]), CLIENT_CHECKS), under_test)
 
 
-def inspector_groups(server, under_test, suffix=""):
+def inspector_groups(server, under_test, suffix="", prefix="", most=4):
+    """The Inspector against a server; `server` gives a context of the words that name it. A call takes a second."""
+    names = ["tools-call-echo", "tools-list", "tools-call-add", "tools-call-fail"][:most]
     # The npm alias keeps the old one beside the new one.
     inspectors = {
         "inspector-0.15.0": MODULES / "inspector-legacy" / "cli" / "build" / "cli.js",
@@ -206,12 +219,12 @@ def inspector_groups(server, under_test, suffix=""):
     }
     for name, script in inspectors.items():
         def run(script=script, name=name):
-            with tempfile.TemporaryDirectory(prefix="interop-") as home:
+            with tempfile.TemporaryDirectory(prefix="interop-") as home, server() as words_for_it:
                 env = {"HOME": home, "MCP_CATALOG_PATH": str(pathlib.Path(home) / "catalog.json"),
                        "PATH": f"{pathlib.Path(node()).parent}:{os.environ['PATH']}"}
 
                 def call(*words):
-                    return execute([node(), script, "--cli", *server(), *words], env=env, cwd=home)
+                    return execute([node(), script, "--cli", *words_for_it, *words], env=env, cwd=home)
 
                 def judge(outcome, test):
                     try:
@@ -226,18 +239,20 @@ def inspector_groups(server, under_test, suffix=""):
                 def summed(value):
                     return value["structuredContent"] == {"sum": 5}
 
-                listing = call("--method", "tools/list")
-                yield ("tools-list", judge(listing, lambda v: "echo" in [t["name"] for t in v["tools"]]), "")
                 words = ["--method", "tools/call", "--tool-name"]
                 yield ("tools-call-echo", judge(call(*words, "echo", "--tool-arg", "text=hello there"), echoed), "")
+                listing = call("--method", "tools/list")
+                yield ("tools-list", judge(listing, lambda v: "echo" in [t["name"] for t in v["tools"]]), "")
                 yield ("tools-call-add", judge(call(*words, "add", "--tool-arg", "a=2", "--tool-arg", "b=3"), summed), "")
                 failing = call(*words, "fail")
                 said = "it failed" in failing.stdout + failing.stderr
                 if name == "inspector-2.12.0":  # it tells a tool error by its exit status
                     said = said and failing.status == "exit status 5"
                 yield ("tools-call-fail", None if said else f"{failing.why()} {failing.stdout[:200]!r}", "")
-        yield Group(name + suffix, ["npm"], ["tools-list", "tools-call-echo", "tools-call-add", "tools-call-fail"],
-                    lambda run=run: list(run()), under_test)
+        yield Group(prefix + name + suffix, ["npm"], names, lambda run=run: list(itertools.islice(run(), most)), under_test)
+
+
+PINNED_SDK = ("server-ts-v1", "server-ts-v2", "server-python", "server-go")
 
 
 # The published servers, and ours on the four SDKs: name -> (needs, command, table, more arguments).
@@ -253,9 +268,10 @@ def servers():
     return found
 
 
-def load_table(name, server):
+def load_table(name, server, over="stdio"):
     table = json.loads((HERE / "tables" / f"{name}.json").read_text(encoding="utf-8"))
-    table["calls"] = [call for call in table["calls"] if server in call.pop("only", [server])]
+    table["calls"] = [call for call in table["calls"]
+                      if server in call.pop("only", [server]) and over == call.pop("over", over)]
     return table
 
 
@@ -269,20 +285,20 @@ def fill(value, directory):
     return value
 
 
-def wire_problem(log, table):
-    """What is wrong with what the client wrote, or None."""
-    sent, ids, last_call = [], set(), None
+def wire_problem(lines, table):
+    """What is wrong with the messages that the client wrote, or None."""
+    sent, ids = [], set()
     calls_cancelled = set()
-    for line in log.read_bytes().splitlines():
-        if not line.startswith(b"> "):
-            continue
+    for line in lines:
         try:
-            message = json.loads(line[2:])
+            message = json.loads(line)
         except ValueError:
-            return f"a line is no JSON: {line[2:200]!r}"
+            return f"no JSON: {line[:200]!r}"
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            return f"no JSON-RPC 2.0 object: {line[2:200]!r}"
+            return f"no JSON-RPC 2.0 object: {line[:200]!r}"
         sent.append(message)
+        if message.get("method") == "initialize":
+            ids.clear()  # another session
         if "method" in message and "id" in message:
             if message["id"] in ids or message["id"] is None:
                 return f"request id {message['id']!r} is used twice or null"
@@ -332,7 +348,8 @@ def server_groups(client, under_test, era, names=None, suffix=""):
                 outcome = execute([*client(), base / "table.json", "--", *tap, *started])
                 after = "after" in table
                 results = checks_of(outcome, names[:-2] if after else names[:-1])
-                results.append(("wire", wire_problem(log, filled), ""))
+                sent = [line[2:] for line in log.read_bytes().splitlines() if line.startswith(b"> ")]
+                results.append(("wire", wire_problem(sent, filled), ""))
                 if after:
                     wrong = [f"{name}: {got!r}" for name, want in table["after"].items()
                              if (got := read_if_there(directory / name)) != want]
@@ -341,8 +358,177 @@ def server_groups(client, under_test, era, names=None, suffix=""):
         yield Group(server + suffix, needs, names, run, under_test)
 
 
+def http_parser_groups(bin_dir):
+    """What our HTTP parsers accept, against Node's own parser."""
+    program, checks = bin_dir / "http_parse", ("requests", "responses")
+    yield Group("node-http", ["npm"], checks,
+                lambda: checks_of(execute([node(), NODE_DIR / "http_differential.mjs", program]), checks), program)
+
+
 def read_if_there(path):
     return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+# ---- over HTTP -------------------------------------------------------------------------------------------------------
+
+# The event with step 2 of a call of `slow` that has 7 steps, and step 1 of one that has 9.
+STEP_2_OF_7 = rb'(?m)^data:(?=[^\n]*"step 2")(?=[^\n]*"total": ?7[.,}0])'
+STEP_1_OF_9 = rb'(?m)^data:(?=[^\n]*"step 1")(?=[^\n]*"total": ?9[.,}0])'
+
+
+def http_servers():
+    """{name: (needs, how to start it)}: the published servers that speak HTTP."""
+    found = {}
+    for name, (needs, command, _) in servers().items():
+        if name == "server-everything":
+            def start(env, command=command):
+                port = free_port()
+                return Served([*command(), "streamableHttp"], {"PORT": str(port), **env}, port)
+        elif name in PINNED_SDK:
+            option = "-http" if name == "server-go" else "--http"
+            start = lambda env, command=command, option=option: Served([*command(), option, "0"], env)
+        else:
+            continue
+        found[name] = (needs, start)
+    return found
+
+
+class Restarted:
+    """A server that is killed in the middle of a call, and started again."""
+
+    def __init__(self, start):
+        self.start, self.server, self.starting = start, start(), None
+
+    def arm(self, tap):
+        self.tap = tap
+        tap.once(STEP_1_OF_9, self.kill)
+
+    def kill(self):
+        self.tap.upstream = None
+        self.server.kill()
+        self.starting = threading.Thread(target=self.restart)
+        self.starting.start()
+
+    def restart(self):
+        self.server = self.start()
+        self.tap.upstream = self.server.port
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.starting:
+            self.starting.join()
+        self.server.kill()
+
+
+def served_words(start):
+    """How the Inspector is told of a server that `start` starts."""
+    @contextlib.contextmanager
+    def words():
+        with start({}) as process:
+            yield [f"http://127.0.0.1:{process.port}/mcp", "--transport", "http"]
+    return words
+
+
+def kept(name, tap, results):
+    """The same results; where something is wrong, all that went over HTTP is kept in a file."""
+    path = WORK / "failed" / f"{name.replace(':', '-')}.http"
+    path.unlink(missing_ok=True)
+    if any(problem for _, problem, _ in results):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(tap.dump())
+    return [(check, problem and f"{problem} (see {path})", detail) for check, problem, detail in results]
+
+
+def http_client_groups(start, under_test, lenient=False, suffix="", needs=()):
+    """Published clients against one server that `start` starts."""
+    runs = {name: (more, command, HTTP_CLIENT_CHECKS) for name, (more, command) in clients("legacy", lenient).items()}
+    lenience = ["-lenient"] if lenient else []
+    for revision in ("2025-03-26", "2025-06-18"):
+        runs[f"go-client@{revision}"] = (["go"], lambda revision=revision: [GO_PEER, "client", *lenience, "-version",
+                                                                            revision, "--"], HTTP_CLIENT_CHECKS)
+    for sdk in ("v1", "v2"):
+        runs[f"ts-{sdk}-client@killed"] = (["npm"], lambda sdk=sdk: [node(), NODE_DIR / "client.mjs", sdk, "--killed",
+                                                                     "--"], ["initialize", "killed", "lost", "again"])
+    for name, (more, command, checks) in runs.items():
+        full_name = f"http:{name}{suffix}"
+
+        def run(command=command, checks=checks, full_name=full_name):
+            with Restarted(lambda: start({})) as server, HttpTap(server.server.port) as tap:
+                server.arm(tap)
+                tap.once(STEP_2_OF_7, lambda: True)
+                return kept(full_name, tap, checks_of(execute([*command(), tap.url]), checks))
+        yield Group(full_name, sorted({*more, *needs}), checks, run, under_test)
+
+
+def http_wire_problem(tap, table):
+    """What is wrong with the requests that the client wrote, or None."""
+    for number, (method, fields, body) in enumerate(tap.requests):
+        accept = fields.get("accept", "")
+        begins = b'"initialize"' in body
+        if method not in ("POST", "GET", "DELETE"):
+            return f"request {number}: {method} {body[:200]!r}"
+        if method == "POST" and fields.get("content-type", "").partition(";")[0] != "application/json":
+            return f"POST with Content-Type {fields.get('content-type')}"
+        if method == "POST" and not ("application/json" in accept and "text/event-stream" in accept):
+            return f"POST with Accept {accept}"
+        if method == "GET" and "text/event-stream" not in accept:
+            return f"GET with Accept {accept}"
+        if begins == ("mcp-session-id" in fields):
+            return f"request {number} ({body[:60]!r}) has session {fields.get('mcp-session-id')}"
+        if not begins and fields.get("mcp-protocol-version") != "2025-11-25":
+            return f"request {number} ({body[:60]!r}) has version {fields.get('mcp-protocol-version')}"
+    if "DELETE" not in [method for method, _, _ in tap.requests]:
+        return "the session was not deleted"
+    return wire_problem([body for method, _, body in tap.requests if method == "POST"], table)
+
+
+def end_session(server, tap):
+    """Somebody else, the server for example, ends the session that the client has."""
+    fields = {"Mcp-Session-Id": tap.session(), "MCP-Protocol-Version": "2025-11-25"}
+    request = urllib.request.Request(f"http://127.0.0.1:{server.port}/mcp", method="DELETE", headers=fields)
+    urllib.request.urlopen(request, timeout=10).close()
+
+
+def http_server_groups(client, under_test, suffix=""):
+    """One table client against every published server that speaks HTTP."""
+    for server, (needs, start) in http_servers().items():
+        table = load_table(servers()[server][2], server, "http")
+        names = ["connect", "list", *(call["check"] for call in table["calls"]), "close", "wire"]
+        full_name = f"http:{server}{suffix}"
+
+        def run(start=start, table=table, names=names, full_name=full_name):
+            filled = fill({**table, "era": "legacy"}, "")
+            with start(table.get("env", {})) as process, HttpTap(process.port) as tap, \
+                    tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+                tap.once(STEP_2_OF_7, lambda: True)
+                tap.once(rb'"my session ends now"', lambda: end_session(process, tap))
+                json.dump(filled, file)
+                file.flush()
+                results = checks_of(execute([*client(), file.name, tap.url]), names[:-1])
+                results.append(("wire", http_wire_problem(tap, filled), ""))
+                return kept(full_name, tap, results)
+        yield Group(full_name, needs, names, run, under_test)
+
+        if server == "server-everything":
+            continue  # it has no tool that counts
+        table = load_table("killed", server, "http")
+        names = ["connect", "list", *(call["check"] for call in table["calls"]), "close", "runs"]
+        full_name = f"http:{server}@killed{suffix}"
+
+        def run_killed(start=start, table=table, names=names, full_name=full_name):
+            with tempfile.TemporaryDirectory(prefix="interop-") as scratch:
+                path, runs = pathlib.Path(scratch) / "table.json", pathlib.Path(scratch) / "runs"
+                path.write_text(json.dumps({**table, "era": "legacy"}))
+                with Restarted(lambda: start({"INTEROP_RUNS": str(runs)})) as process, \
+                        HttpTap(process.server.port) as tap:
+                    process.arm(tap)
+                    results = checks_of(execute([*client(), path, tap.url]), names[:-1])
+                    ran = read_if_there(runs)
+                    results.append(("runs", None if ran == "slow 9\n" else f"it has run: {ran!r}", ""))
+                    return kept(full_name, tap, results)
+        yield Group(full_name, needs, names, run_killed, under_test)
 
 
 # ---- known gaps ------------------------------------------------------------------------------------------------------
@@ -365,7 +551,7 @@ def pinned_versions():
 def load_gaps():
     gaps = {}
     for entry in json.loads((HERE / "known_gaps.json").read_text()):
-        have = pinned_versions().get(entry["peer"].split("@")[0])
+        have = pinned_versions().get(entry["peer"].removeprefix("http:").split("@")[0])
         if have != entry["version"]:
             sys.exit(f"known_gaps.json: {entry['peer']} is {have} now, look again at {entry['check']} of {entry['version']}")
         gaps[f"{entry['peer']}/{entry['check']}"] = entry["shown_by"]
@@ -380,20 +566,30 @@ def all_groups(options):
         # Everything but comcp: the scripts against each other, and the tables against their servers.
         table_client = lambda: [sys.executable, HERE / "reference_client.py"]
         yield from server_groups(table_client, None, "legacy")
-        for name in ("server-ts-v1", "server-ts-v2", "server-python", "server-go"):
+        yield from http_server_groups(table_client, None)
+        for name in PINNED_SDK:
+            yield from http_client_groups(http_servers()[name][1], None, True, f"@{name}", http_servers()[name][0])
+        for name in PINNED_SDK:
             needs, command, _ = servers()[name]
             for era in ("legacy", "auto"):
                 for group in client_groups(command, None, era, lenient=True, suffix=f"@{era}@{name}"):
                     group.needs = sorted({*group.needs, *needs})
                     yield group
-        yield from inspector_groups(servers()["server-ts-v1"][1], None, suffix="@server-ts-v1")
+        stdio_v1, http_v1 = servers()["server-ts-v1"][1], http_servers()["server-ts-v1"][1]
+        yield from inspector_groups(lambda: contextlib.nullcontext(stdio_v1()), None, "@server-ts-v1")
+        yield from inspector_groups(served_words(http_v1), None, "@server-ts-v1", "http:", 1)
         return
     server, client = bin_dir / "interop_server", bin_dir / "interop_client"
     for era in ("legacy", "auto") if options.era == "all" else (options.era,):
         suffix = "" if era == "legacy" else f"@{era}"
         yield from client_groups(lambda: [server], server, era, suffix=suffix)
         yield from server_groups(lambda: [client], client, era, suffix=suffix)
-    yield from inspector_groups(lambda: [server], server)
+    yield from inspector_groups(lambda: contextlib.nullcontext([server]), server)
+    yield from http_parser_groups(bin_dir)
+    start = lambda env: Served([server, "--http", "0"], env)
+    yield from http_client_groups(start, server)
+    yield from inspector_groups(served_words(start), server, prefix="http:", most=1)
+    yield from http_server_groups(lambda: [client], client)
 
 
 def main():

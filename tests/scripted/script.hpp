@@ -9,8 +9,8 @@
 //     CHECK(call.value().content.empty());
 #pragma once
 
-#include <comcp/comcp.hpp>
 #include <comcp/server/manual_executor.hpp>
+#include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 
 #include "catch.hpp"

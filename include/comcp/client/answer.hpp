@@ -33,13 +33,10 @@ private:
 /// The result as text for a model: all blocks and the structured content, within the cap that the client had.
 ///
 /// *Errors*: errc::too_large under `policy::reject`.
-inline std::string to_text(const answer& of)
-{
-    auto text = of.cap().apply(flatten(of));
-    if (text) return std::move(*text);
-    fault refused = text.error();
-    refused.fate = of.outcome(); // the call itself has ended
-    throw_fault(std::move(refused));
-}
+std::string to_text(const answer& of);
 
 } // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/client/impl/answer.ipp>
+#endif

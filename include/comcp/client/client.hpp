@@ -28,35 +28,30 @@ class basic_client
     static_assert(assert_policy<Policy>());
 
 public:
-    /// A client of a server that it starts as a child process.
-    basic_client(child_process program, identity who, client_options options = {}, policy_state<Policy> policies = {})
-        : basic_client(std::move(who), std::move(options), std::move(policies))
-    {
-        core_->program = std::move(program);
-    }
+    /// A client of a server that can be reached again: `child_process`, `streamable_http`, or one that the host
+    /// describes (transport/settings.hpp).
+    template <server_description Server>
+    basic_client(Server what, identity who, client_options options = {}, policy_state<Policy> policies = {})
+        : basic_client(std::make_unique<detail::described_target<Server>>(std::move(what)), std::move(who),
+                       std::move(options), std::move(policies))
+    {}
     /// A client over a transport of the host; it connects once.
     basic_client(std::unique_ptr<transport> wire, identity who, client_options options = {},
                  policy_state<Policy> policies = {})
-        : basic_client(std::move(who), std::move(options), std::move(policies))
-    {
-        core_->wire = std::move(wire);
-    }
+        : basic_client(std::make_unique<detail::given_target>(std::move(wire)), std::move(who), std::move(options),
+                       std::move(policies))
+    {}
     basic_client(const basic_client&) = delete;
     basic_client& operator=(const basic_client&) = delete;
     ~basic_client() { detail::client_abandon(*core_); }
 
-    /// Opens the transport and negotiates (2025-11-25, lifecycle). After the end of a session a client that starts its
-    /// server may connect again.
+    /// Opens the transport and negotiates (2025-11-25, lifecycle). After the end of a session a client may connect
+    /// again, but for one over a transport of the host.
     ///
     /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy;
     /// errc::peer_gone with the server's exit status and last words; errc::unsupported for a version that we do not
     /// speak. *Cancellation*: gives the attempt up; the child is killed.
-    task<void> connect()
-    {
-        launch_facts launch;
-        if (core_->program) launch = launch_facts{core_->program->program(), core_->program->args()};
-        return detail::client_connect(core_, policies_->timeouts.connect(launch));
-    }
+    task<void> connect() { return detail::client_connect(core_, policies_->timeouts.connect(core_->server->launch())); }
 
     /// All tools, over all pages.
     ///
@@ -72,7 +67,10 @@ public:
     ///
     /// *Result*: the answer; a tool that ran and failed is an answer with `is_error`.
     /// *Errors*: errc::refused with the peer's error; errc::timed_out, errc::cancelled, errc::peer_gone, errc::closed,
-    /// each with its outcome: not_sent, or unknown when it may have run. A call is never sent twice.
+    /// each with its outcome: not_sent, or unknown when it may have run; over HTTP also errc::unauthorized,
+    /// errc::forbidden, errc::busy and errc::bad_response. A call that may have run is never sent twice. One that the
+    /// server refused because it had forgotten the session (errc::session_expired) is sent once more in a new one, if
+    /// the policy `replay` allows; its time limits then begin anew.
     /// *Cancellation*: not sent: not_sent. Sent: the server is told, a late answer is dropped.
     task<answer> call(std::string tool, args arguments = {}, call_options options = {})
     {
@@ -108,15 +106,19 @@ public:
     session_statistics statistics() const { return detail::client_statistics(*core_); }
 
 private:
-    basic_client(identity who, client_options options, policy_state<Policy> policies)
+    basic_client(std::unique_ptr<detail::target> where, identity who, client_options options,
+                 policy_state<Policy> policies)
         : core_(std::make_shared<detail::client_core>()),
           policies_(std::make_shared<policy_state<Policy>>(std::move(policies)))
     {
+        core_->server = std::move(where);
         core_->who = std::move(who);
         core_->options = std::make_shared<const client_options>(std::move(options));
         core_->policy = policies_;
         core_->cap = any_output_cap(policies_->output_cap);
         core_->observer = observer_ref(policies_->observer);
+        core_->reconnect = [own = policies_](const reconnect_facts& facts) { return own->reconnect.delay(facts); };
+        core_->resend = [own = policies_](const replay_facts& facts) { return own->replay.resend(facts); };
     }
 
     std::shared_ptr<detail::client_core> core_;

@@ -36,6 +36,8 @@ public:
     bool serves() const override { return false; }
 
     void set_roots(std::vector<root> places) { roots_ = std::move(places); }
+    /// A new session of the same client offers what the one before did.
+    void take_over(const client_session& before) { roots_ = before.roots_; }
     const std::shared_ptr<notice_pump>& notices() const { return notices_; }
 
     wire::initialize_result server; ///< valid once negotiated

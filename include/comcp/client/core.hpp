@@ -7,15 +7,16 @@
 #include <comcp/client/answer.hpp>
 #include <comcp/client/listing.hpp>
 #include <comcp/client/options.hpp>
+#include <comcp/client/target.hpp>
 #include <comcp/json/args.hpp>
 #include <comcp/json/result.hpp>
 #include <comcp/observer.hpp>
+#include <comcp/policy/replay.hpp>
 #include <comcp/protocol/identity.hpp>
 #include <comcp/session/statistics.hpp>
-#include <comcp/transport/child_process.hpp>
-#include <comcp/transport/concept.hpp>
 #include <comcp/wire/handshake.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,20 +27,27 @@ namespace comcp::inline COMCP_ABI::detail
 
 class session;
 class client_session;
+struct client_renewal;
 
 /// What a client handle and its operations share.
 struct client_core
 {
     identity who;
     std::shared_ptr<const client_options> options;
-    std::optional<child_process> program;
-    std::unique_ptr<transport> wire; ///< given by the host
+    std::unique_ptr<target> server;
     std::shared_ptr<const void> policy;
+    std::function<std::optional<duration>(const reconnect_facts&)> reconnect;
+    std::function<bool(const replay_facts&)> resend;
     any_output_cap cap;
     observer_ref observer;
     std::shared_ptr<session> current;
     client_session* role = nullptr; ///< of `current`, which owns it
+    std::shared_ptr<session> opening;
     bool connecting = false;
+    /// The server does not know `current` any more: a new session is needed before the next request.
+    bool expired = false;
+    duration connect_limit = no_limit;
+    std::shared_ptr<client_renewal> renewing;
 };
 
 // All operations hop to the session's executor and back when they are awaited elsewhere.

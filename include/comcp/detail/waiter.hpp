@@ -9,6 +9,7 @@
 
 #include <comcp/asio.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -81,45 +82,19 @@ public:
 
     explicit parking_service(asio::execution_context& context) : asio::execution_context::service(context) {}
 
-    std::shared_ptr<parking_lot> make()
-    {
-        auto lot = std::make_shared<parking_lot>();
-        const std::lock_guard lock(mutex_);
-        // Forgotten lots are swept here, so a program that makes sessions for years keeps only the live ones.
-        if (lots_.size() >= sweep_at_) {
-            std::erase_if(lots_, [](const std::weak_ptr<parking_lot>& known) { return known.expired(); });
-            sweep_at_ = lots_.size() * 2 + 16;
-        }
-        lots_.push_back(lot);
-        return lot;
-    }
+    std::shared_ptr<parking_lot> make();
 
 private:
-    void shutdown() override
-    {
-        for (;;) {
-            std::shared_ptr<parking_lot> lot; // kept alive: dropping a frame may destroy the lot's owner
-            {
-                const std::lock_guard lock(mutex_);
-                if (lots_.empty()) return;
-                lot = lots_.back().lock();
-                lots_.pop_back();
-            }
-            if (lot) lot->drop_all();
-        }
-    }
+    void shutdown() override;
 
     std::mutex mutex_;
     std::vector<std::weak_ptr<parking_lot>> lots_;
     std::size_t sweep_at_ = 16;
 };
 
-inline asio::execution_context& context_of(const executor& ex) { return asio::query(ex, asio::execution::context); }
+asio::execution_context& context_of(const executor& ex);
 
-inline std::shared_ptr<parking_lot> make_parking_lot(const executor& ex)
-{
-    return asio::use_service<parking_service>(context_of(ex)).make();
-}
+std::shared_ptr<parking_lot> make_parking_lot(const executor& ex);
 
 /// Waits for one event at a time. `complete()` resumes the coroutine in place, so it is called from the waiter's own
 /// executor and never from inside a cancellation handler.
@@ -149,10 +124,10 @@ public:
             asio::use_awaitable, on_cancel);
     }
 
-    asio::awaitable<void> wait()
-    {
-        return wait([] {});
-    }
+    asio::awaitable<void> wait();
+
+    /// The same for a wait that only its owner ends: a cancellation of the caller changes nothing.
+    asio::awaitable<void> wait_uncancelled() { return wait(never()); }
 
     /// Resumes the coroutine now. Does nothing when nobody waits.
     void complete()
@@ -163,6 +138,9 @@ public:
     }
 
 private:
+    struct never
+    {};
+
     template <class Handler>
     Handler take()
     {
@@ -185,7 +163,8 @@ private:
         };
         drop_ = [](waiter& self) { handler dropped = self.take<handler>(); };
         lot_.link(*this);
-        if (slot.is_connected())
+        if constexpr (std::same_as<OnCancel, never>) return;
+        else if (slot.is_connected())
             slot.assign([this, on_cancel](asio::cancellation_type type) mutable {
                 if (!run_ || type == asio::cancellation_type::none) return;
                 on_cancel();
@@ -212,3 +191,7 @@ private:
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/detail/impl/waiter.ipp>
+#endif

@@ -31,6 +31,8 @@ public:
         used_.fetch_sub(bytes, std::memory_order_relaxed);
         return false;
     }
+    /// Takes `bytes` in any case: what must not fail (an answer) makes what may fail (a body) wait.
+    void add(std::size_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
     void give_back(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
 private:
@@ -65,6 +67,13 @@ public:
         if (!budget_->take(bytes)) return false;
         bytes_ += bytes;
         return true;
+    }
+    /// Takes more in any case.
+    void add(std::size_t bytes) noexcept
+    {
+        if (!budget_) return;
+        budget_->add(bytes);
+        bytes_ += bytes;
     }
     void shrink(std::size_t bytes) noexcept
     {

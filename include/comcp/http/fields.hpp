@@ -154,11 +154,12 @@ public:
     void add(std::string_view name, std::string_view value)
     {
         value = trim(value);
+        if (entries_.capacity() == 0) entries_.reserve(8); // what most messages have
         const entry added{text_.size(), name.size(), value.size()};
         const std::size_t wanted = text_.size() + name.size() + value.size();
         if (wanted > text_.capacity()) {
             std::string grown; // name and value may be parts of the text
-            grown.reserve(std::max({wanted, text_.capacity() * 2, std::size_t(256)}));
+            grown.reserve(std::max({wanted, text_.capacity() * 2, std::size_t(384)}));
             grown.append(text_).append(name).append(value);
             text_ = std::move(grown);
         } else {
@@ -209,7 +210,11 @@ private:
     // The first field of that name at or after `index`; size() when there is none.
     std::size_t next(std::string_view name, std::size_t index) const
     {
-        while (index < size() && !equal_ignoring_case((*this)[index].name, name)) ++index;
+        for (; index < size(); ++index) {
+            const entry& each = entries_[index];
+            if (each.name_size == name.size() && equal_ignoring_case({text_.data() + each.at, name.size()}, name))
+                break;
+        }
         return index;
     }
 

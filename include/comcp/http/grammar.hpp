@@ -50,7 +50,9 @@ constexpr bool is(char c, char_class which) noexcept
 
 constexpr bool all(std::string_view text, char_class which) noexcept
 {
-    return std::all_of(text.begin(), text.end(), [which](char c) { return is(c, which); });
+    unsigned common = which; // without a jump for each character: most of a head is read here
+    for (const char c : text) common &= char_classes[static_cast<unsigned char>(c)];
+    return common != 0;
 }
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }

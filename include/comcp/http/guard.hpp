@@ -91,9 +91,11 @@ public:
         if (const std::string_view twice = repeated(head); !twice.empty()) return refuse(out, 400, twice);
 
         const std::optional<std::string_view> host = head.find("Host");
-        const result<authority> reached = parse_authority(host.value_or(""));
-        if (!reached) return refuse(out, 400, "Host is missing or not a host");
-        if (!allowed(*reached)) return refuse(out, 403, "this Host is not on the list of allowed hosts");
+        if (!(settings_.loopback && is_usual_loopback(host.value_or("")))) {
+            const result<authority> reached = parse_authority(host.value_or(""));
+            if (!reached) return refuse(out, 400, "Host is missing or not a host");
+            if (!allowed(*reached)) return refuse(out, 403, "this Host is not on the list of allowed hosts");
+        }
 
         const std::optional<std::string_view> page = head.find("Origin");
         if (page) {
@@ -142,6 +144,20 @@ private:
         return out;
     }
 
+    // The commonest spellings of this machine, which need not be taken apart.
+    static bool is_usual_loopback(std::string_view host)
+    {
+        for (const std::string_view name : {"127.0.0.1", "localhost", "[::1]"}) {
+            if (!host.starts_with(name)) continue;
+            host.remove_prefix(name.size());
+            if (host.empty()) return true;
+            const bool in_range = host.size() <= 5 || (host.size() == 6 && host <= ":65535");
+            return host.size() >= 2 && in_range && host[0] == ':' && host[1] != '0' &&
+                   std::ranges::all_of(host.substr(1), detail::is_digit);
+        }
+        return false;
+    }
+
     // Such as "chrome-extension://abcdef": a scheme that we know nothing about, and no path.
     static bool of_other_scheme(std::string_view text)
     {
@@ -174,14 +190,8 @@ private:
             {"Last-Event-ID", "more than one Last-Event-ID"},
             {"MCP-Protocol-Version", "more than one MCP-Protocol-Version"},
         });
-        std::array<bool, singles.size()> seen{};
-        for (const field& item : head) {
-            for (std::size_t i = 0; i < singles.size(); ++i) {
-                if (equal_ignoring_case(item.name, singles[i].name) && std::exchange(seen[i], true))
-                    return singles[i].text;
-            }
-        }
-        return {};
+        const auto* twice = std::ranges::find_if(singles, [&](const single& s) { return head.count(s.name) > 1; });
+        return twice == singles.end() ? std::string_view() : twice->text;
     }
 
     bool allowed(const authority& host) const

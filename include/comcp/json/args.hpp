@@ -30,9 +30,14 @@ public:
     /// Keys and values by turns.
     template <std::convertible_to<std::string_view> Key, class Value, class... Rest>
         requires(sizeof...(Rest) % 2 == 0)
-    args(const Key& key, const Value& value, const Rest&... rest) : text_("{}")
+    args(const Key& key, const Value& value, const Rest&... rest)
     {
-        add_all(key, value, rest...);
+        text_ += '{';
+        write_string(text_, key);
+        text_ += ':';
+        write_json(text_, value);
+        text_ += '}';
+        if constexpr (sizeof...(Rest) != 0) add_all(rest...);
     }
 
     /// The members of a described struct; empty optionals are left out.

@@ -4,6 +4,7 @@
 // the binder does it, so both ask here.
 #pragma once
 
+#include <comcp/detail/erased_object.hpp>
 #include <comcp/json/describe.hpp>
 #include <comcp/json/write.hpp>
 
@@ -44,34 +45,34 @@ struct traits_table
         member_traits{is_optional<Member>, &write_erased<Member>, &write_blank<Member>}...};
 };
 
-inline std::vector<member_default> find_defaults(const void* object, std::span<const member_info> members,
-                                                 const member_traits* traits)
-{
-    std::vector<member_default> found;
-    for (std::size_t index = 0; index < members.size(); ++index) {
-        std::string text;
-        std::string blank;
-        traits[index].write(text, members[index].address(const_cast<void*>(object)));
-        traits[index].write_blank(blank);
-        if (text == blank) text.clear();
-        const bool optional = traits[index].optional;
-        found.push_back({optional, text.empty() && !optional, text});
-    }
-    return found;
-}
-
+/// What binder and schema know of a struct besides the types of its members.
+///
 /// The rule: a member may be left out when it is a `std::optional`, or when a default-constructed struct has it with a
 /// value other than a value-initialised one (`int times = 3;`), which then is the default. Every other member is
-/// required, so `int times = 0;` is: nothing tells it from `int times;`. Found once for each struct.
-template <argument_struct T>
-std::span<const member_default> defaults_of()
+/// required, so `int times = 0;` is: nothing tells it from `int times;`.
+struct struct_facts
 {
-    static const std::vector<member_default> found = [] {
-        const T object{};
-        return find_defaults(std::addressof(object), layout<T>::members,
-                             layout<T>::template apply<traits_table>::traits.data());
-    }();
+    struct_facts(const object_type& type, std::span<const member_info> its_members, const member_traits* traits,
+                 const notes& its_notes);
+    struct_facts(const struct_facts&) = delete;
+    ~struct_facts();
+
+    std::span<const member_info> members;
+    const notes& beside;
+    std::vector<member_default> defaults; ///< in the order of the members
+};
+
+/// Found once for each struct.
+template <argument_struct T>
+const struct_facts& facts_of()
+{
+    static const struct_facts found(object_type_of<T>, layout<T>::members,
+                                    layout<T>::template apply<traits_table>::traits.data(), notes_beside<T>());
     return found;
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/json/impl/defaults.ipp>
+#endif

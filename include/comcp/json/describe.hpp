@@ -110,20 +110,10 @@ private:
 class notes
 {
 public:
-    notes& add(std::string name, field note)
-    {
-        entries_.emplace_back(std::move(name), std::move(note));
-        return *this;
-    }
+    notes& add(std::string name, field note);
 
     /// The latest note on a member, or null.
-    const field* find(std::string_view name) const noexcept
-    {
-        for (auto at = entries_.rbegin(); at != entries_.rend(); ++at) {
-            if (at->first == name) return &at->second;
-        }
-        return nullptr;
-    }
+    const field* find(std::string_view name) const noexcept;
 
     auto begin() const noexcept { return entries_.begin(); }
     auto end() const noexcept { return entries_.end(); }
@@ -185,6 +175,8 @@ struct enumerators_from<List<Descriptor...>>
 template <described_enum E>
 using enumerators = enumerators_from<boost::describe::describe_enumerators<E>>;
 
+const notes& no_notes() noexcept;
+
 /// The notes that stand beside a struct; made once.
 template <class T>
 const notes& notes_beside()
@@ -193,21 +185,11 @@ const notes& notes_beside()
         static const notes found = schema_notes(static_cast<const T*>(nullptr));
         return found;
     } else {
-        static const notes none;
-        return none;
+        return no_notes();
     }
 }
 
-/// The first note on a member that does not exist.
-inline const std::string* stray_note(std::span<const member_info> members, const notes& all) noexcept
-{
-    for (const auto& [name, note] : all) {
-        bool known = false;
-        for (const member_info& member : members) known = known || member.name == name;
-        if (!known) return &name;
-    }
-    return nullptr;
-}
+result<void> check_notes(std::span<const member_info> members, const notes& extra, const notes& beside);
 
 } // namespace detail
 
@@ -216,10 +198,11 @@ inline const std::string* stray_note(std::span<const member_info> members, const
 template <described_struct T>
 result<void> check_notes(const notes& extra = {})
 {
-    const std::string* stray = detail::stray_note(detail::layout<T>::members, extra);
-    if (!stray) stray = detail::stray_note(detail::layout<T>::members, detail::notes_beside<T>());
-    if (stray) return fail(errc::invalid_argument, "a note for the member \"" + *stray + "\", which does not exist");
-    return {};
+    return detail::check_notes(detail::layout<T>::members, extra, detail::notes_beside<T>());
 }
 
 } // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/json/impl/describe.ipp>
+#endif

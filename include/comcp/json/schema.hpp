@@ -7,11 +7,8 @@
 
 #include <comcp/json/defaults.hpp>
 #include <comcp/json/describe.hpp>
-#include <comcp/json/value.hpp>
 #include <comcp/json/write.hpp>
-#include <comcp/limits.hpp>
 
-#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
@@ -59,91 +56,19 @@ struct schema_table
     static constexpr std::array<schema_function, sizeof...(Member)> functions{&schema_erased<Member>...};
 };
 
-/// All that the schema of a struct is made of.
-struct schema_parts
-{
-    std::span<const member_info> members;
-    const schema_function* functions;
-    std::span<const member_default> defaults;
-    const notes& beside;
-};
+json::object simple_schema(std::string_view type);
 
-inline json::string_view json_view(std::string_view text) noexcept { return {text.data(), text.size()}; }
+json::object integer_schema(bool is_signed, int bits);
 
-inline json::object simple_schema(std::string_view type)
-{
-    json::object schema;
-    schema["type"] = json_view(type);
-    return schema;
-}
+json::object enum_schema(std::span<const enumerator_info> all);
 
-inline json::object integer_schema(bool is_signed, int bits)
-{
-    json::object schema = simple_schema("integer");
-    // Bounds of wider types would be noise to a model; the binder checks them all the same.
-    if (bits <= 16) {
-        schema["minimum"] = is_signed ? -(1 << (bits - 1)) : 0;
-        schema["maximum"] = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
-    } else if (!is_signed) {
-        schema["minimum"] = 0;
-    }
-    return schema;
-}
-
-inline json::object enum_schema(std::span<const enumerator_info> all)
-{
-    json::object schema = simple_schema("string");
-    json::array names;
-    for (const enumerator_info& each : all) names.emplace_back(json_view(each.name));
-    schema["enum"] = std::move(names);
-    return schema;
-}
-
-inline void apply_note(json::object& schema, const field& note)
-{
-    if (!note.title().empty()) schema["title"] = json_view(note.title());
-    if (!note.description().empty()) schema["description"] = json_view(note.description());
-    if (!note.minimum().is_null()) schema["minimum"] = note.minimum();
-    if (!note.maximum().is_null()) schema["maximum"] = note.maximum();
-    if (note.min_length()) schema["minLength"] = *note.min_length();
-    if (note.max_length()) schema["maxLength"] = *note.max_length();
-}
-
-inline json::object struct_schema(const schema_parts& parts, const schema_scope& scope, const notes& extra)
-{
-    json::object schema = simple_schema("object");
-    for (const schema_scope* around = scope.outer; around; around = around->outer) {
-        if (around->identity == scope.identity) return schema;
-    }
-    const bool arguments = scope.use == schema_use::arguments;
-    json::object properties;
-    json::array required;
-    for (std::size_t index = 0; index < parts.members.size(); ++index) {
-        const std::string_view name = parts.members[index].name;
-        const member_default& otherwise = parts.defaults[index];
-        json::object property = parts.functions[index](scope);
-        const field* note = extra.find(name);
-        if (!note) note = parts.beside.find(name);
-        if (note) apply_note(property, *note);
-        if (arguments && !otherwise.text.empty()) {
-            if (auto value = parse_json(otherwise.text, limits().depth)) property["default"] = std::move(*value);
-        }
-        if (arguments ? otherwise.required : !otherwise.optional) required.emplace_back(json_view(name));
-        properties[json_view(name)] = std::move(property);
-    }
-    if (arguments) schema["additionalProperties"] = false;
-    schema["properties"] = std::move(properties);
-    if (!required.empty()) schema["required"] = std::move(required);
-    return schema;
-}
+json::object struct_schema(const struct_facts& facts, const schema_function* functions, const schema_scope& outer,
+                           const notes& extra);
 
 template <argument_struct T>
 json::object struct_schema(const schema_scope& outer, const notes& extra)
 {
-    const schema_scope scope{outer.use, std::addressof(layout<T>::members), &outer};
-    return struct_schema(schema_parts{layout<T>::members, layout<T>::template apply<schema_table>::functions.data(),
-                                      defaults_of<T>(), notes_beside<T>()},
-                         scope, extra);
+    return struct_schema(facts_of<T>(), layout<T>::template apply<schema_table>::functions.data(), outer, extra);
 }
 
 template <class T>
@@ -186,7 +111,7 @@ json::object schema_erased(const schema_scope& scope)
 } // namespace detail
 
 /// The schema of a struct, with the notes beside it and those given, which come first. Members stand in the order of
-/// declaration; which of them are required: see `detail::defaults_of`. Bounds come from notes and from types of 8 and
+/// declaration; which of them are required: see `detail::struct_facts`. Bounds come from notes and from types of 8 and
 /// 16 bits; an unsigned type has the minimum 0.
 template <argument_struct T>
 json::object schema_of(const notes& extra = {}, schema_use use = schema_use::arguments)
@@ -195,3 +120,7 @@ json::object schema_of(const notes& extra = {}, schema_use use = schema_use::arg
 }
 
 } // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/json/impl/schema.ipp>
+#endif

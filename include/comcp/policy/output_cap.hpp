@@ -5,7 +5,6 @@
 // that are relayed: those are never touched.
 #pragma once
 
-#include <comcp/detail/utf8.hpp>
 #include <comcp/result.hpp>
 
 #include <array>
@@ -38,10 +37,7 @@ public:
     std::size_t limit() const noexcept { return limit_; }
 
 protected:
-    explicit code_point_limit(std::size_t limit) : limit_(limit)
-    {
-        if (limit == 0) throw_fault(fail(errc::invalid_argument, "an output cap must be above zero"));
-    }
+    explicit code_point_limit(std::size_t limit);
 
 private:
     std::size_t limit_;
@@ -53,30 +49,10 @@ class truncate : public code_point_limit
 public:
     explicit truncate(std::size_t limit = default_output_cap) : code_point_limit(limit) {}
 
-    result<std::string> apply(std::string text) const
-    {
-        if (text.size() <= limit()) return text; // never more code points than bytes: the usual case costs nothing
-        const std::size_t total = detail::count_code_points(text);
-        if (total <= limit()) return text;
-
-        // The marker is longest when it names the cap itself, so that length is always enough.
-        const std::size_t room = marker(limit(), total).size();
-        if (room >= limit()) { // a cap too small for the marker: one sign stands for it
-            text.resize(detail::code_point_offset(text, limit() - 1));
-            text += "\u2026";
-            return text;
-        }
-        const std::size_t shown = limit() - room;
-        text.resize(detail::code_point_offset(text, shown));
-        text += marker(shown, total);
-        return text;
-    }
+    result<std::string> apply(std::string text) const;
 
 private:
-    static std::string marker(std::size_t shown, std::size_t total)
-    {
-        return "\n[cut: " + std::to_string(shown) + " of " + std::to_string(total) + " characters shown]";
-    }
+    static std::string marker(std::size_t shown, std::size_t total);
 };
 
 /// Refuses text that is too long: a fault `errc::too_large` that names both sizes.
@@ -85,14 +61,7 @@ class reject : public code_point_limit
 public:
     explicit reject(std::size_t limit = default_output_cap) : code_point_limit(limit) {}
 
-    result<std::string> apply(std::string text) const
-    {
-        if (text.size() <= limit()) return text;
-        const std::size_t total = detail::count_code_points(text);
-        if (total <= limit()) return text;
-        return fail(errc::too_large, "the result's text has " + std::to_string(total) +
-                                         " characters, and the output cap is " + std::to_string(limit()));
-    }
+    result<std::string> apply(std::string text) const;
 };
 
 } // namespace policy
@@ -138,3 +107,7 @@ private:
 };
 
 } // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/policy/impl/output_cap.ipp>
+#endif

@@ -54,14 +54,10 @@ struct log_message
 };
 
 /// Reads the params of notifications/message. A level that is not known reads as `info`: the text matters more.
-inline log_message read_log_message(const json::object& from)
-{
-    log_message read;
-    const std::string_view level = string_member(from, "level").value_or(std::string_view());
-    read.level = parse_log_level(level).value_or(log_level::info);
-    read.logger = detail::text_member(from, "logger");
-    if (const json::value* data = member(from, "data")) read.data = detail::owned(*data);
-    return read;
-}
+log_message read_log_message(const json::object& from);
 
 } // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/protocol/impl/logging.ipp>
+#endif

@@ -16,31 +16,20 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 /// A copy that owns its memory.
-inline json::value owned(const json::value& from) { return json::value(from, json::storage_ptr()); }
-inline json::object owned(const json::object& from) { return json::object(from, json::storage_ptr()); }
+json::value owned(const json::value& from);
+json::object owned(const json::object& from);
 
 /// The text of a member; empty when it is absent.
-inline std::string text_member(const json::object& from, std::string_view key)
-{
-    return std::string(string_member(from, key).value_or(std::string_view()));
-}
+std::string text_member(const json::object& from, std::string_view key);
 
 /// A copy of an object member; empty when it is absent.
-inline json::object owned_object_member(const json::object& from, std::string_view key)
-{
-    const json::object* found = object_member(from, key);
-    return found ? owned(*found) : json::object();
-}
+json::object owned_object_member(const json::object& from, std::string_view key);
 
 /// Copies of the members that are not among the known ones. A null of an unknown member is kept: it may mean something.
-inline json::object unknown_members(const json::object& from, std::initializer_list<std::string_view> known)
-{
-    json::object rest;
-    for (const auto& member : from) {
-        const std::string_view key(member.key().data(), member.key().size());
-        if (std::ranges::find(known, key) == known.end()) rest.emplace(member.key(), owned(member.value()));
-    }
-    return rest;
-}
+json::object unknown_members(const json::object& from, std::initializer_list<std::string_view> known);
 
 } // namespace comcp::inline COMCP_ABI::detail
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/protocol/impl/read.ipp>
+#endif

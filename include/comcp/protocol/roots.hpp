@@ -25,32 +25,13 @@ struct root
 };
 
 /// Reads the result of roots/list. Entries without a uri are left out.
-inline std::vector<root> read_roots(const json::object& from)
-{
-    std::vector<root> read;
-    const json::array* items = array_member(from, "roots");
-    if (!items) return read;
-    for (const json::value& item : *items) {
-        const json::object* object = item.if_object();
-        const auto uri = object ? string_member(*object, "uri") : std::nullopt;
-        if (uri) read.emplace_back(std::string(*uri), detail::text_member(*object, "name"));
-    }
-    return read;
-}
+std::vector<root> read_roots(const json::object& from);
 
 /// Appends the result of roots/list.
-inline void write_roots(std::string& out, const std::vector<root>& roots)
-{
-    out += R"({"roots":[)";
-    bool comma = false;
-    for (const root& each : roots) {
-        if (comma) out += ',';
-        comma = true;
-        write_string(out += R"({"uri":)", each.uri);
-        if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
-        out += '}';
-    }
-    out += "]}";
-}
+void write_roots(std::string& out, const std::vector<root>& roots);
 
 } // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/protocol/impl/roots.ipp>
+#endif

@@ -89,33 +89,7 @@ public:
 ///
 /// A fault means this tool cannot be called: no name, or an input schema that is not an object. An output schema that
 /// is not an object is left out.
-inline result<tool> read_tool(const json::value& from)
-{
-    const json::object* object = from.if_object();
-    if (!object) return fail(errc::invalid_message, "a tool that is not an object");
-    const auto name = string_member(*object, "name");
-    if (!name) return fail(errc::invalid_message, "a tool without a name");
-    const json::object* schema = object_member(*object, "inputSchema");
-    if (!schema) {
-        return fail(errc::invalid_message,
-                    "tool \"" + std::string(detail::first_code_points(*name, 128)) + "\" has no object as inputSchema");
-    }
-
-    tool read{std::string(*name)};
-    read.title = detail::text_member(*object, "title");
-    read.description = detail::text_member(*object, "description");
-    read.input_schema = detail::owned(*schema);
-    if (const json::object* output = object_member(*object, "outputSchema"))
-        read.output_schema = detail::owned(*output);
-    if (const json::object* hints = object_member(*object, "annotations")) {
-        read.annotations = tool_annotations::read(*hints);
-    }
-    read.icons = read_icons(*object);
-    read.meta = detail::owned_object_member(*object, "_meta");
-    read.extra = detail::unknown_members(
-        *object, {"name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons", "_meta"});
-    return read;
-}
+result<tool> read_tool(const json::value& from);
 
 /// What a call of a tool gave. A tool that failed is a result too: see `is_error`.
 class tool_result
@@ -154,77 +128,16 @@ public:
 inline constexpr std::size_t max_content_blocks = 10'000;
 
 namespace detail
-{
-
-inline void read_result_content(const json::value& from, tool_result& into)
-{
-    const json::array* items = from.if_array();
-    if (!items) {
-        into.oddities.push_back("content is not an array");
-        if (!from.is_null()) read_content(from, into.content.emplace_back(), into.oddities);
-        return;
-    }
-    const std::size_t count = std::min(items->size(), max_content_blocks);
-    if (count < items->size()) into.oddities.push_back("too many content blocks: the rest is dropped");
-    into.content.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) read_content((*items)[i], into.content.emplace_back(), into.oddities);
-}
-
-} // namespace detail
+{} // namespace detail
 
 /// Reads a result of tools/call into `read`, which must be fresh and owns its memory. Never fails: what is odd is kept,
 /// and named in `oddities`. Give `source`, the text of the same object, to keep it.
-inline void read_tool_result(const json::object& from, std::string_view source, tool_result& read)
-{
-    if (!source.empty()) read.source = source;
+void read_tool_result(const json::object& from, std::string_view source, tool_result& read);
 
-    // One pass instead of a look-up per member: this is what a client does most.
-    const json::value* content = nullptr;
-    const json::value* wrapped = nullptr;
-    const auto take = [&](const json::object& object) {
-        for (const json::key_value_pair& item : object) {
-            const std::string_view key(item.key().data(), item.key().size());
-            const json::value& value = item.value();
-            if (key == "content") {
-                content = &value;
-            } else if (key == "isError") {
-                if (value.is_bool()) {
-                    read.is_error = value.get_bool();
-                } else if (!value.is_null()) {
-                    read.oddities.push_back("isError is not a boolean");
-                }
-            } else if (key == "structuredContent") {
-                if (!value.is_object()) read.oddities.push_back("structuredContent is not an object");
-                read.structured = detail::owned(value);
-            } else if (key == "_meta") {
-                if (value.is_object()) read.meta = detail::owned(value.get_object());
-            } else if (key == "toolResult") {
-                wrapped = &value;
-            }
-        }
-    };
-    take(from);
-    // Very old servers wrap the result: {"toolResult": ...}.
-    if (!content && wrapped) {
-        read.oddities.push_back("result in a toolResult wrapper");
-        if (wrapped->is_object()) {
-            take(wrapped->get_object());
-        } else {
-            content = wrapped;
-        }
-    }
-    if (content) {
-        detail::read_result_content(*content, read);
-    } else {
-        read.oddities.push_back("result without content");
-    }
-}
-
-inline tool_result read_tool_result(const json::object& from, std::string_view source = {})
-{
-    tool_result read;
-    read_tool_result(from, source, read);
-    return read;
-}
+tool_result read_tool_result(const json::object& from, std::string_view source = {});
 
 } // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/protocol/impl/tools.ipp>
+#endif

@@ -7,7 +7,6 @@
 #include <comcp/config.hpp>
 #include <comcp/json/write.hpp>
 
-#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +14,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::rpc
@@ -31,9 +29,7 @@ public:
         requires(!std::same_as<Int, bool>)
     id(Int number)
     {
-        char digits[24];
-        const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-        text_.assign(digits, static_cast<std::size_t>(end - digits));
+        write_integer(text_, number);
     }
 
     static id string(std::string text) { return id(std::move(text), true); }
@@ -43,19 +39,7 @@ public:
 
     /// The id that a JSON number is. A fraction of zeros is dropped, as JSON Schema calls 1.0 an integer; anything else
     /// that is not a plain integer is no id.
-    static std::optional<id> from_number(std::string_view number)
-    {
-        const auto point = number.find('.');
-        const std::string_view whole = number.substr(0, point);
-        const std::string_view digits = whole.substr(whole.starts_with('-') ? 1 : 0);
-        if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos) return std::nullopt;
-        if (digits.size() > 1 && digits.front() == '0') return std::nullopt;
-        if (point != number.npos) {
-            const std::string_view fraction = number.substr(point + 1);
-            if (fraction.empty() || fraction.find_first_not_of('0') != fraction.npos) return std::nullopt;
-        }
-        return whole == "-0" ? id(0) : integer_text(std::string(whole));
-    }
+    static std::optional<id> from_number(std::string_view number);
 
     bool is_string() const noexcept { return is_string_; }
 
@@ -67,26 +51,10 @@ public:
 
     /// Like `integer()`, but also for a string that is the plain decimal form of an integer: some peers answer `0`
     /// with `"0"`.
-    std::optional<std::int64_t> decimal() const noexcept
-    {
-        std::int64_t value = 0;
-        const char* const end = text_.data() + text_.size();
-        const auto [stop, error] = std::from_chars(text_.data(), end, value);
-        if (error != std::errc() || stop != end) return std::nullopt;
-        const std::string_view digits = text().substr(value < 0 ? 1 : 0);
-        if (digits.front() == '-' || (digits.size() > 1 && digits.front() == '0')) return std::nullopt; // "-0", "007"
-        return value;
-    }
+    std::optional<std::int64_t> decimal() const noexcept;
 
     /// Appends the id as JSON, exactly as it was received.
-    void write(std::string& out) const
-    {
-        if (is_string_) {
-            write_string(out, text_);
-        } else {
-            out += text_;
-        }
-    }
+    void write(std::string& out) const;
 
     std::size_t hash() const noexcept { return std::hash<std::string_view>()(text_) ^ (is_string_ ? 1U : 0U); }
 
@@ -109,3 +77,7 @@ struct std::hash<comcp::rpc::id>
 {
     std::size_t operator()(const comcp::rpc::id& value) const noexcept { return value.hash(); }
 };
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/rpc/impl/id.ipp>
+#endif

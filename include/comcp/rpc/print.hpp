@@ -75,6 +75,8 @@ inline void write_notification(std::string& out, std::string_view method, std::s
 /// Begins a result: the caller appends one JSON object without newlines, then `end_message`.
 inline void begin_result(std::string& out, const id& request)
 {
+    if (!request.is_string())
+        return comcp::detail::append_all(out, {R"({"jsonrpc":"2.0","id":)", request.text(), R"(,"result":)"});
     out += R"({"jsonrpc":"2.0","id":)";
     request.write(out);
     out += ",\"result\":";

@@ -9,6 +9,7 @@
 #include <comcp/json/source.hpp>
 #include <comcp/json/value.hpp>
 #include <comcp/rpc/id.hpp>
+#include <comcp/rpc/oversize.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -19,20 +20,6 @@
 
 namespace comcp::inline COMCP_ABI::rpc
 {
-
-/// What is known of a message that was not kept. Nulls count as absent, and the last of two equal keys counts.
-struct oversize_facts
-{
-    bool object = false;     ///< the outermost value is an object
-    bool id_present = false; ///< there is an `id` of any kind, so that a method makes this a request
-    bool id_known = false;   ///< and it is a string or integer of at most 256 bytes
-    rpc::id id;
-    bool has_method = false;
-    std::string method; ///< empty when it is longer than 128 bytes
-    bool has_result = false;
-    bool has_error = false;
-    std::size_t bytes = 0; ///< the size of the message
-};
 
 /// Reads a message in chunks of any size.
 class oversize_scanner

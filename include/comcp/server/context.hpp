@@ -4,55 +4,31 @@
 // The same on every executor: a context works on the session's own and on the host's (`handlers_on`).
 #pragma once
 
+#include <comcp/json/result.hpp>
 #include <comcp/protocol/capabilities.hpp>
 #include <comcp/protocol/identity.hpp>
 #include <comcp/protocol/logging.hpp>
-#include <comcp/protocol/progress.hpp>
+#include <comcp/protocol/revision.hpp>
 #include <comcp/protocol/roots.hpp>
-#include <comcp/session/raw_call.hpp>
-#include <comcp/session/session.hpp>
+#include <comcp/task.hpp>
 
-#include <atomic>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace comcp::inline COMCP_ABI
 {
 
-/// What a server knows of the client of one session. Never changes, so any thread may read it.
-struct peer_info
-{
-    revision version = latest_legacy;
-    client_capabilities capabilities;
-    identity client;
-};
-
 namespace detail
 {
-
-/// The log level of one session: written on its executor, read by handlers anywhere.
-struct log_gate
-{
-    // Before logging/setLevel the server chooses (G-41).
-    std::atomic<log_level> least{log_level::info};
-};
-
-/// What all handlers of one session share.
-struct handler_environment
-{
-    std::shared_ptr<detail::home> home;
-    std::weak_ptr<session> owner;
-    comcp::executor session_executor;
-    std::shared_ptr<const peer_info> peer;
-    std::shared_ptr<log_gate> log;
-    duration server_request = no_limit;
-    bool keep_source = false;
-};
-
+class inbound;
+class session;
+struct handler_environment;
 } // namespace detail
 
 /// One call as its handler sees it. Passed by reference, copyable, and safe to keep: after the call has ended it does
@@ -61,11 +37,7 @@ class context
 {
 public:
     context(std::shared_ptr<const detail::handler_environment> environment, std::shared_ptr<detail::inbound> request,
-            bool elsewhere)
-        : environment_(std::move(environment)),
-          request_(std::move(request)),
-          elsewhere_(elsewhere)
-    {}
+            bool elsewhere);
 
     /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has
     /// no room is dropped: answers come first (2025-11-25, progress).
@@ -77,15 +49,18 @@ public:
     void log_value(log_level level, json::value data, std::string logger = {});
 
     /// The client gave the call up, or the session ended: its result goes nowhere. A coroutine is also cancelled.
-    bool cancelled() const { return request_->cancelled(); }
+    bool cancelled() const;
 
     /// The revision that was negotiated, and who the client says it is (unverified).
-    revision version() const { return environment_->peer->version; }
-    const identity& client() const { return environment_->peer->client; }
-    const client_capabilities& capabilities() const { return environment_->peer->capabilities; }
+    revision version() const;
+    const identity& client() const;
+    const client_capabilities& capabilities() const;
+
+    /// Who the host's authorization says the client is (HTTP); empty: nobody in particular.
+    const std::string& principal() const;
 
     /// The request's id as text, for logs.
-    std::string request_id() const { return std::string(request_->id().text()); }
+    std::string request_id() const;
     /// The text of `arguments` as it was received, when the server keeps it (`server_options::keep_source`); else
     /// empty.
     const std::string& arguments_source() const;
@@ -107,18 +82,9 @@ public:
 
     /// For the library: what belongs to the call's arguments.
     void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta);
-    /// For the library: runs `work(session&)` on the session's executor, in place when this is it, or never.
-    template <class Work>
-    void on_session(Work work) const
-    {
-        if (!elsewhere_) {
-            if (detail::session* owner = request_->owner()) work(*owner);
-            return;
-        }
-        environment_->home->post([request = request_, work = std::move(work)] {
-            if (detail::session* owner = request->owner()) work(*owner);
-        });
-    }
+    /// For the library.
+    const detail::handler_environment& environment() const { return *environment_; }
+    /// For the library.
     const std::shared_ptr<detail::inbound>& request() const { return request_; }
 
 private:

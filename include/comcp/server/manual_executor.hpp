@@ -17,12 +17,12 @@ namespace comcp::inline COMCP_ABI
 class manual_executor
 {
 public:
-    manual_executor() : io_(1) {}
+    manual_executor();
     manual_executor(const manual_executor&) = delete;
     manual_executor& operator=(const manual_executor&) = delete;
 
     /// For `server.handlers_on(...)`.
-    comcp::executor executor() { return io_.get_executor(); }
+    comcp::executor executor();
 
     /// Queues work of the host.
     template <class Work>
@@ -32,16 +32,14 @@ public:
     }
 
     /// Runs at most `max` queued items without waiting and returns how many ran. What they queue in turn counts too.
-    std::size_t pump(std::size_t max)
-    {
-        io_.restart();
-        std::size_t done = 0;
-        while (done < max && io_.poll_one() != 0) ++done;
-        return done;
-    }
+    std::size_t pump(std::size_t max);
 
 private:
     asio::io_context io_;
 };
 
 } // namespace comcp::inline COMCP_ABI
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/server/impl/manual_executor.ipp>
+#endif

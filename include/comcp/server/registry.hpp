@@ -72,14 +72,14 @@ public:
     /// False when there is no such tool. Calls that run are not disturbed.
     bool remove(std::string_view name);
 
-    /// Replaces a tool by a changed copy; false when there is no such tool or `edit` returned false.
+    /// Replaces a tool by a changed copy; does nothing when there is no such tool or `edit` returned false.
     template <class Edit>
-    bool edit(std::string_view name, Edit edit)
+    void edit(std::string_view name, Edit edit)
     {
-        return change([&](std::vector<std::shared_ptr<const tool_entry>>& entries) {
+        change([&](std::vector<std::shared_ptr<const tool_entry>>& entries) {
             for (auto& each : entries) {
                 if (each->info.name != name) continue;
-                auto changed = each->copy();
+                auto changed = std::make_shared<tool_entry>(*each);
                 if (!edit(*changed)) return false;
                 each = std::move(changed);
                 return true;

@@ -4,10 +4,18 @@
 // socket, no thread and no loop. Not for one client's conversation: that is server_session.hpp.
 #pragma once
 
+#include <comcp/observer.hpp>
 #include <comcp/policy.hpp>
-#include <comcp/server/server_core.hpp>
+#include <comcp/protocol/identity.hpp>
+#include <comcp/protocol/tools.hpp>
+#include <comcp/server/options.hpp>
 #include <comcp/server/tool.hpp>
+#include <comcp/task.hpp>
+#include <comcp/transport/concept.hpp>
 
+#include <boost/json/object.hpp>
+
+#include <concepts>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,90 +24,70 @@
 namespace comcp::inline COMCP_ABI
 {
 
+namespace detail
+{
+class server_core;
+class tool_entry;
+} // namespace detail
+
 /// A registered tool, to describe it further or to change it at run time. Every change is published at once and clients
 /// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does
 /// nothing.
 class tool_handle
 {
 public:
-    tool_handle(std::weak_ptr<detail::server_core> core, std::string name)
-        : core_(std::move(core)),
-          name_(std::move(name))
-    {}
+    tool_handle(std::weak_ptr<detail::server_core> core, std::string name);
 
     /// Describes a member of the arguments: `.field("times", comcp::field("How often").minimum(1).maximum(10))`.
     /// *Errors*: errc::invalid_argument when the arguments have no such member.
-    tool_handle& field(std::string member, comcp::field note)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.describe(std::move(member), std::move(note)); });
-    }
-    tool_handle& title(std::string text)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.title = std::move(text); });
-    }
-    tool_handle& description(std::string text)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.description = std::move(text); });
-    }
+    tool_handle& field(std::string member, comcp::field note);
+    tool_handle& title(std::string text);
+    tool_handle& description(std::string text);
     /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost
     /// connection.
-    tool_handle& annotations(tool_annotations hints)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.annotations = std::move(hints); });
-    }
-    tool_handle& read_only()
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.annotations.read_only_hint = true; });
-    }
-    tool_handle& idempotent()
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.annotations.idempotent_hint = true; });
-    }
-    tool_handle& destructive(bool value)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.annotations.destructive_hint = value; });
-    }
+    tool_handle& annotations(tool_annotations hints);
+    tool_handle& read_only();
+    tool_handle& idempotent();
+    tool_handle& destructive(bool value);
     /// The schema of `structuredContent`, for a tool whose result is not a described struct.
-    tool_handle& output_schema(json::object schema)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.output_schema = std::move(schema); });
-    }
-    tool_handle& meta(json::object value)
-    {
-        return edit([&](detail::tool_entry& entry) { entry.info.meta = std::move(value); });
-    }
+    tool_handle& output_schema(json::object schema);
+    tool_handle& meta(json::object value);
 
     /// Switches the tool off or on. Off, it is neither listed nor called; calls that run go on.
-    void enable(bool on = true)
-    {
-        if (auto core = core_.lock())
-            core->tools.edit(name_, [&](detail::tool_entry& entry) { return std::exchange(entry.enabled, on) != on; });
-    }
+    void enable(bool on = true);
     void disable() { enable(false); }
     /// Removes it; calls that run go on. False when it was gone already.
-    bool remove()
-    {
-        auto core = core_.lock();
-        return core && core->tools.remove(name_);
-    }
+    bool remove();
 
     const std::string& name() const { return name_; }
 
 private:
     template <class Change>
-    tool_handle& edit(Change change)
-    {
-        if (auto core = core_.lock())
-            core->tools.edit(name_, [&](detail::tool_entry& entry) {
-                change(entry);
-                return true;
-            });
-        return *this;
-    }
+    tool_handle& edit(Change change);
 
     std::weak_ptr<detail::server_core> core_;
     std::string name_;
 };
+
+namespace detail
+{
+
+// What basic_server does, which knows no policy. `policy` keeps the observer alive.
+
+std::shared_ptr<server_core> make_server(identity who, server_options options, std::shared_ptr<void> policy,
+                                         observer_ref observer);
+tool_handle add_tool(const std::shared_ptr<server_core>& core, tool described, erased_handler handler);
+tool_handle add_tool(const std::shared_ptr<server_core>& core, std::string name, std::string description,
+                     erased_handler handler);
+bool remove_tool(server_core& core, std::string_view name);
+void set_handler_executor(server_core& core, executor ex);
+server_options& options_of(server_core& core);
+const identity& identity_of(const server_core& core);
+task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
+void close_server(server_core& core);
+void abandon_server(server_core& core);
+
+} // namespace detail
 
 /// A server with the policies of `Policy`. Safe to share between threads once it serves. Destroying it ends its
 /// sessions at once; `serve` calls that wait for them return.
@@ -110,17 +98,15 @@ class basic_server
 
 public:
     explicit basic_server(identity who, server_options options = {}, policy_state<Policy> policies = {})
-        : core_(std::make_shared<detail::server_core>(std::move(who), std::move(options)))
     {
         auto held = std::make_shared<policy_state<Policy>>(std::move(policies));
-        core_->observer = observer_ref(held->observer);
-        core_->policy = std::move(held);
-        core_->listen_to_changes();
+        const observer_ref observer(held->observer);
+        core_ = detail::make_server(std::move(who), std::move(options), std::move(held), observer);
     }
     basic_server(std::string name, std::string version) : basic_server(identity(std::move(name), std::move(version))) {}
     basic_server(const basic_server&) = delete;
     basic_server& operator=(const basic_server&) = delete;
-    ~basic_server() { core_->abandon_all(); }
+    ~basic_server() { detail::abandon_server(*core_); }
 
     /// Registers a tool. `handler` takes a struct described with BOOST_DESCRIBE_STRUCT (or nothing) and optionally a
     /// `comcp::context&`, and returns text, content, a `tool_result`, JSON, a number, or a described struct, or a
@@ -133,9 +119,8 @@ public:
     {
         static_assert(!std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
                       "a handler that takes json::object needs a schema: server.raw_tool(tool, handler)");
-        comcp::tool described(std::move(name));
-        described.description = std::move(description);
-        return add(std::move(described), std::move(handler));
+        return detail::add_tool(core_, std::move(name), std::move(description),
+                                detail::erase_handler(std::move(handler)));
     }
 
     /// Registers a tool whose schema is written by hand; the handler takes `json::object` and optionally a context. Its
@@ -145,21 +130,21 @@ public:
     {
         static_assert(std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
                       "the handler of a raw tool takes json::object");
-        return add(std::move(described), std::move(handler));
+        return detail::add_tool(core_, std::move(described), detail::erase_handler(std::move(handler)));
     }
 
     /// A handle of a tool by its name; changes through it do nothing when there is no such tool.
     tool_handle find_tool(std::string name) { return tool_handle(core_, std::move(name)); }
-    bool remove_tool(std::string_view name) { return core_->tools.remove(name); }
+    bool remove_tool(std::string_view name) { return detail::remove_tool(*core_, name); }
 
     /// Runs every handler on an executor of the host from now on: a thread pool, or a `manual_executor` that the host
     /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set
     /// before the first session.
-    void handlers_on(executor ex) { core_->handler_executor = std::move(ex); }
+    void handlers_on(executor ex) { detail::set_handler_executor(*core_, std::move(ex)); }
 
     /// Options, until the first session starts.
-    server_options& options() { return core_->options; }
-    const identity& who() const { return core_->who; }
+    server_options& options() { return detail::options_of(*core_); }
+    const identity& who() const { return detail::identity_of(*core_); }
 
     /// Serves one client until it leaves, on the caller's executor (a strand where several threads run the context).
     ///
@@ -170,17 +155,12 @@ public:
 
     /// Ends all sessions in order: handlers are cancelled, queued answers still go out. Any thread; does not wait:
     /// `serve` returns when it is done.
-    void close() { core_->close_all(); }
+    void close() { detail::close_server(*core_); }
+
+    /// For the library.
+    const std::shared_ptr<detail::server_core>& core() const { return core_; }
 
 private:
-    template <class Handler>
-    tool_handle add(comcp::tool described, Handler handler)
-    {
-        std::string name = described.name;
-        core_->tools.add(std::make_shared<detail::tool_of<Handler>>(std::move(described), std::move(handler)));
-        return tool_handle(core_, std::move(name));
-    }
-
     std::shared_ptr<detail::server_core> core_;
 };
 

@@ -3,32 +3,24 @@
 // The part of a server that all its sessions share: who it is, its tools, its options, and which sessions live.
 #pragma once
 
-#include <comcp/limits.hpp>
+#include <comcp/asio.hpp>
 #include <comcp/observer.hpp>
 #include <comcp/protocol/capabilities.hpp>
 #include <comcp/protocol/identity.hpp>
+#include <comcp/protocol/revision.hpp>
+#include <comcp/server/options.hpp>
 #include <comcp/server/registry.hpp>
+#include <comcp/session/home.hpp>
+#include <comcp/session/session.hpp>
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace comcp::inline COMCP_ABI
-{
-
-/// Options of a server; all may be set until the first session starts.
-struct server_options
-{
-    comcp::limits limits;
-    /// For the model: how to use this server (2025-11-25, lifecycle). Empty: none.
-    std::string instructions;
-    /// Keeps the text of every call's arguments for `context::arguments_source`, counted in the limits.
-    bool keep_source = false;
-};
-
-namespace detail
+namespace comcp::inline COMCP_ABI::detail
 {
 
 /// One live session as the server reaches it from any thread.
@@ -79,9 +71,19 @@ private:
     std::size_t sweep_at_ = 16;
 };
 
+/// What is known of a session before its first message.
+struct session_origin
+{
+    std::string principal; ///< who the host's authorization says it is
+    /// Set for a session that is one request only: what is spoken without a handshake.
+    std::optional<revision> assumed;
+};
+
+/// Makes the session of one client on `ex`, known to the server and not yet started.
+std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
+                                             std::unique_ptr<transport> wire, session_origin from = {});
+
 /// Serves one client; see basic_server::serve.
 task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
 
-} // namespace detail
-
-} // namespace comcp::inline COMCP_ABI
+} // namespace comcp::inline COMCP_ABI::detail

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <comcp/protocol/logging.hpp>
+#include <comcp/server/environment.hpp>
 #include <comcp/server/server_core.hpp>
 #include <comcp/session/session.hpp>
 #include <comcp/wire/handshake.hpp>
@@ -21,21 +22,25 @@ namespace comcp::inline COMCP_ABI::detail
 class server_session final : public session_role
 {
 public:
-    server_session(session& owner, std::shared_ptr<server_core> core)
+    server_session(session& owner, std::shared_ptr<server_core> core, session_origin from = {})
         : session_(owner),
           core_(std::move(core)),
-          declared_(core_->capabilities())
+          declared_(core_->capabilities()),
+          assumed_(from.assumed.has_value())
     {
         auto shared = std::make_shared<handler_environment>();
         shared->home = owner.home();
         shared->owner = owner.weak_from_this();
-        shared->session_executor = owner.executor();
-        shared->peer = std::make_shared<const peer_info>();
+        auto peer = std::make_shared<peer_info>();
+        peer->version = from.assumed.value_or(peer->version);
+        shared->peer = std::move(peer);
+        shared->principal = std::move(from.principal);
         shared->log = std::make_shared<log_gate>();
         shared->server_request = core_->options.limits.server_request;
         shared->keep_source = core_->options.keep_source;
         environment_ = std::move(shared);
         refresh_tools();
+        if (from.assumed) session_.speak(*from.assumed);
     }
 
     void on_request(const rpc::message& request, const answer_route& route) override;
@@ -66,6 +71,7 @@ private:
     std::shared_ptr<const tool_set> tools_;
     std::uint64_t tools_version_ = 0;
     std::uint64_t changes_told_ = 0;
+    bool assumed_; // a session that is one request only
 };
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // From a C++ callable to a tool: its arguments are bound and checked, its return value becomes the result, and both
-// schemas are made from their types. Which executor a handler runs on is decided here, once per call.
+// schemas are made from their types. Here are only the few functions that each handler's type needs of its own; what is
+// done with them is in tool_entry.hpp.
 #pragma once
 
 #include <comcp/json/bind.hpp>
 #include <comcp/json/schema.hpp>
-#include <comcp/server/tool_entry.hpp>
+#include <comcp/json/write.hpp>
+#include <comcp/protocol/tools.hpp>
+#include <comcp/server/context.hpp>
+#include <comcp/server/reply.hpp>
+#include <comcp/task.hpp>
 
 #include <concepts>
 #include <memory>
@@ -39,7 +44,9 @@ namespace detail
 
 template <class T>
 struct is_task : std::false_type
-{};
+{
+    using value_type = T;
+};
 template <class T>
 struct is_task<task<T>> : std::true_type
 {
@@ -51,50 +58,41 @@ struct is_task<task<T>> : std::true_type
 template <class R>
 concept text_like = std::convertible_to<const R&, std::string_view>;
 
-/// A value that becomes `structuredContent` and a text copy of it (F-8).
-inline void write_structured(const reply& to, std::string_view text, std::string& out)
-{
-    write_string(out += R"({"content":[{"type":"text","text":)", text);
-    out += "}]";
-    if (to.at() >= revision::r2025_06_18) (out += R"(,"structuredContent":)") += text;
-    out += '}';
-}
-
 template <class R>
-void write_return(const reply& to, const R& value, std::string& out)
+void send_return(const reply& to, const R& value)
 {
     if constexpr (text_like<R>) {
-        to.codec().write_text_result(out, value, false, to.at());
+        to.send_text(value);
     } else if constexpr (std::same_as<R, tool_result>) {
-        to.codec().write_tool_result(out, value, to.at());
+        to.send_result(value);
     } else if constexpr (std::same_as<R, content>) {
         tool_result made;
         made.content.push_back(value);
-        to.codec().write_tool_result(out, made, to.at());
+        to.send_result(made);
     } else if constexpr (std::same_as<R, std::vector<content>>) {
         tool_result made;
         made.content = value;
-        to.codec().write_tool_result(out, made, to.at());
+        to.send_result(made);
     } else if constexpr (std::same_as<R, json::object> || described_struct<R>) {
         std::string text;
         write_json(text, value);
-        write_structured(to, text, out);
+        to.send_structured(text);
     } else if constexpr (std::same_as<R, json::value> || std::same_as<R, raw_json>) {
         // Of any type: what is not an object is wrapped for these revisions.
         std::string text;
         write_json(text, value);
-        if (text.starts_with('{')) return write_structured(to, text, out);
+        if (text.starts_with('{')) return to.send_structured(text);
         tool_result made;
         if constexpr (std::same_as<R, json::value>) made.structured = value;
         else made.content.push_back(content::text(text));
-        to.codec().write_tool_result(out, made, to.at());
+        to.send_result(made);
     } else {
         static_assert(std::is_arithmetic_v<R>,
                       "a tool returns text, content, a tool_result, JSON, a number, or a struct described with "
                       "BOOST_DESCRIBE_STRUCT");
         std::string text;
         write_json(text, value);
-        to.codec().write_text_result(out, text, false, to.at());
+        to.send_text(text);
     }
 }
 
@@ -149,6 +147,7 @@ struct handler_traits
     using arguments = typename decltype(arguments_type())::type;
     using returned = typename signature_type::result;
     static constexpr bool is_coroutine = is_task<returned>::value;
+    using value_type = typename is_task<returned>::value_type;
 
     template <class Function>
     static decltype(auto) invoke(Function& function, arguments& given, context* ctx)
@@ -160,174 +159,133 @@ struct handler_traits
     }
 };
 
-/// The arguments of a raw tool are only checked to be an object: its schema is written by hand.
+// ---- a handler, erased ---------------------------------------------------------------------------------------------
+
+/// A described struct as the arguments of a tool.
+struct argument_type
+{
+    const struct_facts& (*facts)();
+    const bind_function* bind;
+    const schema_function* schema;
+};
+
+/// What there is to know of a handler's type. One of `answer` and `start` is there.
+struct handler_type
+{
+    bool blocking;
+    bool takes_context;
+    const object_type* given;        ///< its arguments as an object
+    const argument_type* described;  ///< null: none, or `json::object`
+    bool raw;                        ///< takes `json::object`, checked to be one only: the schema is written by hand
+    json::object (*output_schema)(); ///< null: the result is no described struct
+    void (*destroy)(void* function);
+
+    /// Calls a plain function and sends what it returns. What the handler throws passes through.
+    void (*answer)(void* function, void* arguments, context* ctx, const reply& to);
+    /// Makes the coroutine that does the same and lets nothing escape.
+    task<void> (*start)(const std::shared_ptr<void>& function, void* arguments, const wire::codec& codec, context ctx,
+                        bool elsewhere);
+};
+
+struct erased_handler
+{
+    std::shared_ptr<void> function;
+    const handler_type* type;
+};
+
 template <class Args>
-inline constexpr bool is_raw = std::same_as<Args, json::object>;
+inline constexpr argument_type argument_type_of{&facts_of<Args>,
+                                                layout<Args>::template apply<bind_table>::functions.data(),
+                                                layout<Args>::template apply<schema_table>::functions.data()};
+
+template <class R>
+json::object output_schema_of()
+{
+    return schema_of<R>(notes(), schema_use::result);
+}
 
 template <class F>
-class tool_of final : public tool_entry
+void answer_plain(void* function, void* arguments, context* ctx, const reply& to)
 {
-    static constexpr bool is_blocking = requires(F& f) { f.function; };
+    using traits = handler_traits<F>;
+    auto& given = *static_cast<typename traits::arguments*>(arguments);
+    if constexpr (std::is_void_v<typename traits::returned>) {
+        traits::invoke(*static_cast<F*>(function), given, ctx);
+        to.send_nothing();
+    } else {
+        const auto value = traits::invoke(*static_cast<F*>(function), given, ctx);
+        send_return(to, value);
+    }
+}
+
+/// Everything that the handler needs stands in this frame: the function, the arguments and the context.
+template <class F>
+task<void> run_coroutine(std::shared_ptr<void> function, typename handler_traits<F>::arguments given,
+                         const wire::codec& codec, context ctx, bool elsewhere)
+{
+    using traits = handler_traits<F>;
+    const reply to(codec, ctx, elsewhere); // codecs live for ever
+    if (ctx.cancelled()) co_return;        // given up while it waited for the host's executor
+    try {
+        if constexpr (std::is_void_v<typename traits::value_type>) {
+            co_await traits::invoke(*static_cast<F*>(function.get()), given, &ctx);
+            to.send_nothing();
+        } else {
+            const auto value = co_await traits::invoke(*static_cast<F*>(function.get()), given, &ctx);
+            send_return(to, value);
+        }
+    } catch (...) {
+        to.send_exception();
+    }
+}
+
+template <class F>
+task<void> start_coroutine(const std::shared_ptr<void>& function, void* arguments, const wire::codec& codec,
+                           context ctx, bool elsewhere)
+{
+    auto& given = *static_cast<typename handler_traits<F>::arguments*>(arguments);
+    return run_coroutine<F>(function, std::move(given), codec, std::move(ctx), elsewhere);
+}
+
+template <class F>
+constexpr handler_type make_handler_type(bool blocking)
+{
     using traits = handler_traits<F>;
     using arguments = typename traits::arguments;
-    using returned = typename traits::returned;
+    handler_type made{};
+    made.blocking = blocking;
+    made.takes_context = traits::takes_context;
+    made.given = &object_type_of<arguments>;
+    made.raw = std::same_as<arguments, json::object>;
+    if constexpr (!std::same_as<arguments, json::object> && traits::takes_arguments)
+        made.described = &argument_type_of<arguments>;
+    if constexpr (argument_struct<typename traits::value_type>)
+        made.output_schema = &output_schema_of<typename traits::value_type>;
+    made.destroy = [](void* function) { delete static_cast<F*>(function); };
+    if constexpr (traits::is_coroutine) made.start = &start_coroutine<F>;
+    else made.answer = &answer_plain<F>;
+    return made;
+}
 
-public:
-    tool_of(comcp::tool described, F handler)
-        : tool_entry(std::move(described)),
-          handler_(std::make_shared<F>(std::move(handler)))
-    {
-        make_schemas();
-    }
+template <class F, bool Blocking>
+inline constexpr handler_type handler_type_of = make_handler_type<F>(Blocking);
 
-    std::shared_ptr<tool_entry> copy() const override { return std::make_shared<tool_of>(*this); }
+inline erased_handler adopt_handler(void* function, const handler_type& type)
+{
+    return {std::shared_ptr<void>(function, type.destroy), &type};
+}
 
-    bool blocks() const override { return is_blocking; }
+template <class F>
+erased_handler erase_handler(F function)
+{
+    return adopt_handler(new F(std::move(function)), handler_type_of<F, false>);
+}
 
-    void describe(std::string name, field note) override
-    {
-        if constexpr (!is_raw<arguments> && traits::takes_arguments) {
-            notes changed = notes_;
-            changed.add(std::move(name), std::move(note));
-            check_notes<arguments>(changed).value();
-            notes_ = std::move(changed);
-            info.input_schema = schema_of<arguments>(notes_);
-        } else {
-            throw_fault(fail(errc::invalid_argument, "tool \"" + info.name + "\" has no described arguments"));
-        }
-    }
-
-    void call(const std::shared_ptr<const tool_entry>& self, const tool_call& call) const override
-    {
-        arguments given{};
-        if constexpr (is_raw<arguments>) {
-            given = json::object(call.arguments.get_object(), json::storage_ptr()); // owns its memory
-        } else if constexpr (traits::takes_arguments) {
-            bind_errors errors;
-            if (!bind(call.arguments, given, errors, &notes_)) return refuse(call, errors);
-        }
-        if (call.elsewhere) return run_elsewhere(self, call, std::move(given));
-        if constexpr (is_blocking) {
-            call.owner->answer_error(&call.request.id, call.route, rpc_code::internal_error,
-                                     "this server has no executor for blocking handlers");
-        } else if constexpr (traits::is_coroutine) {
-            run_coroutine(self, call, std::move(given));
-        } else {
-            run_inline(call, given);
-        }
-    }
-
-private:
-    void make_schemas()
-    {
-        if constexpr (!is_raw<arguments>) {
-            if constexpr (traits::takes_arguments) {
-                check_notes<arguments>().value();
-                info.input_schema = schema_of<arguments>();
-            } else {
-                info.input_schema["type"] = "object";
-                info.input_schema["properties"].emplace_object();
-                info.input_schema["additionalProperties"] = false;
-            }
-        }
-        if constexpr (traits::is_coroutine) make_output_schema<typename is_task<returned>::value_type>();
-        else make_output_schema<returned>();
-    }
-
-    template <class R>
-    void make_output_schema()
-    {
-        if constexpr (argument_struct<R>) info.output_schema = schema_of<R>(notes(), schema_use::result);
-    }
-
-    /// Bad arguments are the model's mistake and are told to it, all at once (2025-11-25, tools: F-14).
-    static void refuse(const tool_call& call, const bind_errors& errors)
-    {
-        call.now().send_error_text("invalid arguments:\n" + errors.text());
-    }
-
-    // ---- the three ways to run
-
-    /// A short plain function, in the reader's turn: nothing can interleave, so nothing is kept for it.
-    void run_inline(const tool_call& call, arguments& given) const
-    {
-        if constexpr (traits::takes_context) {
-            const auto admitted = call.admit();
-            if (!admitted) return;
-            context ctx = call.make_context(admitted, false);
-            answer_with(reply(call.owner->codec(), ctx), given, &ctx, false);
-        } else {
-            answer_with(call.now(), given, nullptr, false);
-        }
-    }
-
-    void answer_with(const reply& to, arguments& given, context* ctx, bool elsewhere) const
-    {
-        try {
-            if constexpr (std::is_void_v<returned>) {
-                traits::invoke(function(), given, ctx);
-                to.send([](std::string& out) { out += R"({"content":[]})"; }, elsewhere);
-            } else {
-                const auto value = traits::invoke(function(), given, ctx);
-                to.send([&](std::string& out) { write_return(to, value, out); }, elsewhere);
-            }
-        } catch (...) {
-            to.send_exception(elsewhere);
-        }
-    }
-
-    void run_coroutine(const std::shared_ptr<const tool_entry>& self, const tool_call& call, arguments given) const
-    {
-        const auto admitted = call.admit();
-        if (!admitted) return;
-        call.owner->spawn(admitted, coroutine(self, call.owner, call.owner->codec(), std::move(given),
-                                              call.make_context(admitted, false), false));
-    }
-
-    void run_elsewhere(const std::shared_ptr<const tool_entry>& self, const tool_call& call, arguments given) const
-    {
-        const auto admitted = call.admit();
-        if (!admitted) return;
-        call.owner->spawn_on(
-            call.elsewhere, admitted,
-            coroutine(self, nullptr, call.owner->codec(), std::move(given), call.make_context(admitted, true), true));
-    }
-
-    /// Everything that the handler needs stands in this frame: the entry, the arguments, the context, and (on the
-    /// session's own executor) the session.
-    static task<void> coroutine(std::shared_ptr<const tool_entry> self, [[maybe_unused]] std::shared_ptr<session> owner,
-                                const wire::codec& codec, arguments given, context ctx, bool elsewhere)
-    {
-        const reply to(codec, ctx); // codecs live for ever
-        const auto& entry = static_cast<const tool_of&>(*self);
-        if (ctx.cancelled()) co_return; // given up while it waited for the host's executor
-        if constexpr (!traits::is_coroutine) {
-            entry.answer_with(to, given, &ctx, elsewhere);
-            co_return;
-        } else {
-            try {
-                if constexpr (std::is_void_v<typename is_task<returned>::value_type>) {
-                    co_await traits::invoke(entry.function(), given, &ctx);
-                    to.send([](std::string& out) { out += R"({"content":[]})"; }, elsewhere);
-                } else {
-                    const auto value = co_await traits::invoke(entry.function(), given, &ctx);
-                    to.send([&](std::string& out) { write_return(to, value, out); }, elsewhere);
-                }
-            } catch (...) {
-                to.send_exception(elsewhere);
-            }
-        }
-    }
-
-    auto& function() const
-    {
-        if constexpr (is_blocking) return handler_->function;
-        else return *handler_;
-    }
-
-    std::shared_ptr<F> handler_;
-    notes notes_;
-};
+template <class F>
+erased_handler erase_handler(blocking_function<F> marked)
+{
+    return adopt_handler(new F(std::move(marked.function)), handler_type_of<F, true>);
+}
 
 } // namespace detail
 

@@ -63,11 +63,6 @@ public:
     std::optional<progress_token> token; ///< asked for by the peer
     std::optional<double> last_progress;
 
-    /// The cancellation of the handler's coroutine; lives until its completion handler has run.
-    asio::cancellation_signal& signal() { return signal_; }
-    /// A handler on a foreign executor is cancelled there, since only there its coroutine is at rest.
-    void emit_on(executor ex) { emit_on_ = std::move(ex); }
-
 private:
     friend class session;
     friend class inbound_table;
@@ -75,15 +70,17 @@ private:
     void emit(const std::shared_ptr<inbound>& self)
     {
         cancelled_.store(true, std::memory_order_relaxed);
-        if (emit_on_) asio::post(emit_on_, [self] { self->signal_.emit(asio::cancellation_type::terminal); });
-        else signal_.emit(asio::cancellation_type::terminal);
+        // A handler on a foreign executor is cancelled there, since only there its coroutine is at rest.
+        if (foreign_) asio::post(foreign_, [self] { self->foreign_signal_.emit(asio::cancellation_type::terminal); });
+        else if (worker_signal_) worker_signal_->emit(asio::cancellation_type::terminal);
     }
 
     rpc::id id_;
     answer_route route_;
     std::size_t bytes_;
-    asio::cancellation_signal signal_;
-    executor emit_on_;
+    asio::cancellation_signal* worker_signal_ = nullptr; // while a coroutine of the session works on it
+    asio::cancellation_signal foreign_signal_;           // lives until the foreign coroutine has ended
+    executor foreign_;
     std::atomic<bool> cancelled_{false};
     session* session_ = nullptr; // set while in flight
     bool running_ = false;       // a coroutine works on it

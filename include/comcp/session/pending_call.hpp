@@ -57,6 +57,10 @@ public:
     /// A server's request belongs to the exchange of the request that it serves (B-18).
     void relates_to(exchange_id exchange) { related_ = exchange; }
 
+    /// Begun, and neither sent nor failed: the output has no room.
+    bool waits_for_room() const { return id_ == 0 && !failed_; }
+    bool sent() const { return id_ != 0; }
+
 protected:
     /// Appends the params object. The call's id also serves as its progress token.
     virtual void write_params(std::string& out) const = 0;

@@ -15,6 +15,7 @@
 #include <comcp/protocol/methods.hpp>
 #include <comcp/rpc/parse.hpp>
 #include <comcp/rpc/print.hpp>
+#include <comcp/session/handler_worker.hpp>
 #include <comcp/session/inbound.hpp>
 #include <comcp/session/pending_call.hpp>
 #include <comcp/session/statistics.hpp>
@@ -119,6 +120,16 @@ public:
     /// Waits until the session has ended, whoever ended it.
     static task<void> wait_ended(std::shared_ptr<session> self);
 
+    /// From now on the transport tells what the server says outside of requests. Of a client that is ready.
+    void listen() { wire_->listen(); }
+
+    /// Another session took its place: it ends when its last call has.
+    void retire()
+    {
+        retired_ = true;
+        leave_if_retired();
+    }
+
     /// Begins what `close` waits for; does nothing when the session is closing already.
     void begin_close(fault why, bool let_handlers_finish);
 
@@ -132,6 +143,17 @@ public:
     /// *Cancellation*: before it is sent: not_sent. Later: the peer is told with `notifications/cancelled` (unless it
     /// is `initialize`, B-2), a late answer is dropped, the outcome is unknown.
     static task<void> perform(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
+
+    // The steps of `perform`, in this order, for the operation that is called most: a frame less for each call.
+
+    /// Sends it when there is room. `caller` is the state of the coroutine that will wait.
+    void begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller);
+    /// Only for a call that waits for room: afterwards it was sent or has failed.
+    static task<void> wait_for_room(std::shared_ptr<session> self, pending_call& call);
+    /// Only for a call that was sent.
+    task<void> wait_for_answer(pending_call& call) { return call.done_.wait(cancel_call{this, &call}); }
+    /// *Errors*: those of the call.
+    static void finish(pending_call& call);
 
     /// Queues a notification; `write_params` appends the params object. Dropped when the session is not open.
     template <class WriteParams>
@@ -190,7 +212,8 @@ public:
     void answer_error(inbound& request, std::int64_t code, std::string_view message, std::string_view data = {});
 
     /// Runs a handler's coroutine on the session's own executor. `body` answers the request and lets nothing escape.
-    void spawn(const std::shared_ptr<inbound>& request, task<void> body);
+    /// The session lives as long as it runs.
+    void spawn(std::shared_ptr<inbound> request, task<void> body);
 
     /// Runs it on another executor of the host, in a strand of its own. `body` reaches the session through `home` only.
     void spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request, task<void> body);
@@ -232,15 +255,18 @@ private:
         }
         std::shared_ptr<session> self;
     };
-    struct handler_ended
+    struct worker_ended
     {
-        handler_ended(std::shared_ptr<session> of, std::shared_ptr<inbound> what)
+        worker_ended(std::shared_ptr<session> of, std::shared_ptr<handler_worker> who)
             : self(std::move(of)),
-              request(std::move(what))
+              worker(std::move(who))
         {}
-        void operator()(std::exception_ptr) const { self->on_handler_ended(*request); }
+        void operator()(std::exception_ptr) const
+        {
+            if (--self->workers_ == 0) self->quiet_.wake_all();
+        }
         std::shared_ptr<session> self;
-        std::shared_ptr<inbound> request;
+        std::shared_ptr<handler_worker> worker;
     };
     struct foreign_handler_ended
     {
@@ -352,15 +378,21 @@ private:
 
     // ---- answers ---------------------------------------------------------------------------------------------------
 
+    /// Ends a call with what came for it, which was no answer to use.
+    void end_answered(pending_call& call, fault why);
+
+    void leave_if_retired();
+
     /// The call with this id; a string is taken for the number that it spells, since some peers answer 1 with "1".
     pending_call* find(const rpc::id& id) const;
 
-    void on_answer(const rpc::message& message);
+    void on_answer(const rpc::message& message, exchange_id exchange);
 
     static fault refusal(const json::object& object);
 
-    /// The peer could not read the id. It belongs to the only call in flight, or to nobody (ID 33, SHAPE 42).
-    void on_error_without_id(const rpc::message& message);
+    /// The peer could not read the id. It belongs to the call of its exchange, or to the only one in flight, or to
+    /// nobody (ID 33, SHAPE 42).
+    void on_error_without_id(const rpc::message& message, exchange_id exchange);
 
     // ---- writing ---------------------------------------------------------------------------------------------------
 
@@ -374,6 +406,8 @@ private:
     void end_answer(std::string& out, const answer_route& route);
 
     void batch_part_done(const answer_route& route);
+
+    void try_to_send(pending_call& call, const asio::cancellation_state& caller, bool waited);
 
     void send_request(pending_call& call);
 
@@ -409,6 +443,10 @@ private:
     // ---- handlers --------------------------------------------------------------------------------------------------
 
     void count_handler(inbound& request);
+
+    static task<void> work(std::shared_ptr<session> self, handler_worker& me);
+
+    void dismiss_idle_workers();
 
     void on_handler_ended(inbound& request);
 
@@ -451,6 +489,7 @@ private:
     state state_ = state::opening;
     fault why_ended_;
     bool closing_ = false;
+    bool retired_ = false;
     bool finished_ = false;
     bool reading_ = false;
     bool context_gone_ = false;
@@ -461,6 +500,8 @@ private:
 
     inbound_table inbound_;
     std::vector<std::shared_ptr<asio::cancellation_signal>> beside_;
+    std::size_t workers_ = 0;
+    std::vector<handler_worker*> idle_workers_; // the last that became idle is taken first: its memory is still warm
     std::size_t handlers_ = 0;
     std::size_t answered_handlers_ = 0; // of these, answered and about to end
     std::size_t held_bytes_ = 0;

@@ -36,6 +36,9 @@ public:
     virtual asio::awaitable<void> writable(io_error_code& failed) = 0;
     /// No more output: the peer sees the end. Input still arrives.
     virtual void shut_down_output() noexcept = 0;
+    /// Nothing has arrived and the peer has not left, as far as this side knows without waiting: asked of a connection
+    /// that was idle before it is used again.
+    virtual bool quiet() noexcept { return true; }
     /// Ends it at once: what waits ends with an error.
     virtual void close() noexcept = 0;
     /// The peer's address as text, for logs.
@@ -97,6 +100,12 @@ public:
     {
         io_error_code ignored;
         socket_.shutdown(Socket::shutdown_send, ignored);
+    }
+    bool quiet() noexcept override
+    {
+        char byte = 0;
+        const ssize_t n = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
     }
     void close() noexcept override
     {

@@ -10,7 +10,7 @@
 #include <comcp/asio.hpp>
 #include <comcp/limits.hpp>
 #include <comcp/result.hpp>
-#include <comcp/rpc/scan.hpp>
+#include <comcp/rpc/oversize.hpp>
 #include <comcp/task.hpp>
 
 #include <cstdint>

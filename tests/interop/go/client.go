@@ -9,6 +9,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"reflect"
@@ -72,27 +74,78 @@ func textOf(result *mcp.CallToolResult) string {
 	return block.Text
 }
 
-// A transport that keeps a copy of what comes in.
+// A copy of what comes in.
 type tap struct {
-	mcp.Transport
-	mcp.Connection
 	mutex sync.Mutex
 	seen  []jsonrpc.Message
 }
 
-func (t *tap) Connect(ctx context.Context) (connection mcp.Connection, err error) {
-	t.Connection, err = t.Transport.Connect(ctx)
-	return t, err
+func (t *tap) add(message jsonrpc.Message) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.seen = append(t.seen, message)
 }
 
-func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
-	message, err := t.Connection.Read(ctx)
+type tappedPipe struct {
+	mcp.Transport
+	mcp.Connection
+	tap *tap
+}
+
+func (p *tappedPipe) Connect(ctx context.Context) (connection mcp.Connection, err error) {
+	p.Connection, err = p.Transport.Connect(ctx)
+	return p, err
+}
+
+func (p *tappedPipe) Read(ctx context.Context) (jsonrpc.Message, error) {
+	message, err := p.Connection.Read(ctx)
 	if err == nil {
-		t.mutex.Lock()
-		t.seen = append(t.seen, message)
-		t.mutex.Unlock()
+		p.tap.add(message)
 	}
 	return message, err
+}
+
+// RoundTrip is where HTTP is tapped: the SDK does not know its own connection when that is wrapped.
+func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(request)
+	if err == nil {
+		events := strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
+		response.Body = &tappedBody{ReadCloser: response.Body, tap: t, events: events}
+	}
+	return response, err
+}
+
+type tappedBody struct {
+	io.ReadCloser
+	tap    *tap
+	events bool
+	rest   []byte
+}
+
+func (b *tappedBody) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	b.rest = append(b.rest, into[:n]...)
+	for b.events {
+		line, rest, whole := bytes.Cut(b.rest, []byte("\n"))
+		if !whole {
+			return n, err
+		}
+		b.rest = rest
+		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			b.note(data)
+		}
+	}
+	if err == io.EOF {
+		b.note(b.rest)
+		b.rest = nil
+	}
+	return n, err
+}
+
+func (b *tappedBody) note(text []byte) {
+	if message, err := jsonrpc.DecodeMessage(bytes.TrimSpace(text)); err == nil {
+		b.tap.add(message)
+	}
 }
 
 // What came in after the first n messages: "answer", or a notification's method and, for progress, its numbers.
@@ -117,11 +170,12 @@ func (t *tap) count() int { return len(t.after(0)) }
 func runClient(args []string) int {
 	flags := flag.NewFlagSet("client", flag.ExitOnError)
 	era := flags.String("era", "legacy", "legacy or auto")
+	revision := flags.String("version", "2025-11-25", "the revision to ask for in the legacy era")
 	lenient := flags.Bool("lenient", false, "an unknown tool may be a tool error")
 	_ = flags.Parse(args)
 	command := flags.Args()
 	if len(command) == 0 {
-		fmt.Fprintln(os.Stderr, "no command")
+		fmt.Fprintln(os.Stderr, "no command and no URL")
 		return 2
 	}
 
@@ -160,21 +214,29 @@ func runClient(args []string) int {
 
 	ctx, stop := context.WithTimeout(context.Background(), 50*time.Second)
 	defer stop()
-	process := exec.Command(command[0], command[1:]...)
-	process.Stderr = os.Stderr
-	transport := &tap{Transport: &mcp.CommandTransport{Command: process}}
+	overHTTP := strings.HasPrefix(command[0], "http:")
+	incoming := &tap{}
+	newTransport := func() mcp.Transport {
+		if overHTTP {
+			web := &http.Client{Transport: incoming}
+			return &mcp.StreamableClientTransport{Endpoint: command[0], HTTPClient: web}
+		}
+		process := exec.Command(command[0], command[1:]...)
+		process.Stderr = os.Stderr
+		return &tappedPipe{Transport: &mcp.CommandTransport{Command: process}, tap: incoming}
+	}
 	options := &mcp.ClientSessionOptions{}
 	if *era == "legacy" {
-		options.ProtocolVersion = "2025-11-25"
+		options.ProtocolVersion = *revision
 	}
 
 	var session *mcp.ClientSession
 	modern := false
 	check("initialize", func() string {
-		session = must(client.Connect(ctx, transport, options))
+		session = must(client.Connect(ctx, newTransport(), options))
 		got := session.InitializeResult()
 		if *era == "legacy" {
-			same(got.ProtocolVersion, "2025-11-25", "protocol version")
+			same(got.ProtocolVersion, *revision, "protocol version")
 		}
 		modern = got.ProtocolVersion >= "2026-07-28"
 		expect(got.ServerInfo != nil && got.ServerInfo.Name != "" && got.ServerInfo.Version != "", "server info: %+v", got.ServerInfo)
@@ -188,6 +250,7 @@ func runClient(args []string) int {
 		return must(session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments}))
 	}
 	type object = map[string]any
+	old := *revision < "2025-06-18" // no structured results, resource links and elicitation yet
 
 	check("ping", func() string {
 		if modern {
@@ -223,7 +286,9 @@ func runClient(args []string) int {
 		for _, pair := range [][2]float64{{2, 3}, {0.5, -2.25}, {1e15, 1}} {
 			result := call("add", object{"a": pair[0], "b": pair[1]})
 			want := map[string]any{"sum": pair[0] + pair[1]}
-			same(result.StructuredContent, want, "structuredContent")
+			if !old {
+				same(result.StructuredContent, want, "structuredContent")
+			}
 			var text any
 			expect(json.Unmarshal([]byte(textOf(result)), &text) == nil, "text is no JSON")
 			same(text, want, "text")
@@ -248,6 +313,9 @@ func runClient(args []string) int {
 	})
 
 	check("mixed", func() string {
+		if old {
+			return "this revision has no resource links"
+		}
 		content := call("mixed", object{}).Content
 		same(len(content), 5, "number of blocks")
 		expect(content[0].(*mcp.TextContent).Text != "", "text")
@@ -270,19 +338,19 @@ func runClient(args []string) int {
 	}
 
 	check("progress", func() string {
-		before := transport.count()
+		before := incoming.count()
 		same(textOf(must(slow(ctx, 4, 50, "token-1"))), "done", "text")
 		const method = "notifications/progress "
 		want := []string{"1/4 step 1", "2/4 step 2", "3/4 step 3", "4/4 step 4"}
-		same(transport.after(before), []string{method + want[0], method + want[1], method + want[2], method + want[3], "answer"}, "wire")
+		same(incoming.after(before), []string{method + want[0], method + want[1], method + want[2], method + want[3], "answer"}, "wire")
 		events.Lock()
 		got := slices.Clone(events.lines)
 		events.Unlock()
 		expect(len(got) >= 2, "only %d events", len(got))
 		same(got, want[:len(got)], "events")
-		before = transport.count()
+		before = incoming.count()
 		same(textOf(must(slow(ctx, 2, 10, nil))), "done", "text without a token")
-		same(transport.after(before), []string{"answer"}, "wire without a token")
+		same(incoming.after(before), []string{"answer"}, "wire without a token")
 		return fmt.Sprintf("%d of 4 events", len(got))
 	})
 
@@ -298,9 +366,9 @@ func runClient(args []string) int {
 		expect(time.Since(started) < 5*time.Second, "the abort took too long")
 		same(textOf(call("echo", object{"text": "still here"})), "still here", "echo after it")
 		time.Sleep(300 * time.Millisecond) // what was under way may still arrive
-		before := transport.count()
+		before := incoming.count()
 		time.Sleep(500 * time.Millisecond)
-		same(transport.after(before), []string(nil), "messages of a call that was cancelled")
+		same(incoming.after(before), []string(nil), "messages of a call that was cancelled")
 		return ""
 	})
 
@@ -331,17 +399,65 @@ func runClient(args []string) int {
 		return ""
 	})
 	check("ask_elicit", func() string {
+		if old {
+			return "this revision has no elicitation"
+		}
 		same(textOf(call("ask_elicit", object{"message": "Your name?"})), "action=accept name=Ada", "text")
 		return ""
 	})
 
-	check("close", func() string {
-		started := time.Now()
-		_ = session.Close()
-		took := time.Since(started)
-		expect(took < 4500*time.Millisecond, "the server did not leave at end of input (%v)", took) // the SDK sends TERM after 5 s
-		return ""
-	})
+	if overHTTP {
+		// The connection is cut after the second step. What follows comes once, and in order.
+		check("resume", func() string {
+			before := incoming.count()
+			same(textOf(must(slow(ctx, 7, 50, "token-3"))), "done", "text")
+			var want []string
+			for i := 1; i <= 7; i++ {
+				want = append(want, fmt.Sprintf("notifications/progress %d/7 step %d", i, i))
+			}
+			same(incoming.after(before), append(want, "answer"), "wire")
+			return ""
+		})
+		// What the SDK would not send by itself: a request for a session, whosever it is.
+		status := func(method, id, body string) int {
+			request := must(http.NewRequestWithContext(ctx, method, command[0], strings.NewReader(body)))
+			request.Header.Set("Mcp-Session-Id", id)
+			request.Header.Set("MCP-Protocol-Version", *revision)
+			request.Header.Set("Content-Type", "application/json")
+			request.Header.Set("Accept", "application/json, text/event-stream")
+			response := must(http.DefaultClient.Do(request))
+			_ = response.Body.Close()
+			return response.StatusCode
+		}
+		check("close", func() string {
+			id := session.ID()
+			expect(session.Close() == nil, "close")
+			same(status("POST", id, `{"jsonrpc":"2.0","id":"late","method":"ping"}`), 404, "status after it")
+			return ""
+		})
+		check("expired", func() string {
+			connect := func() { session = must(client.Connect(ctx, newTransport(), options)) }
+			connect()
+			got := status("DELETE", session.ID(), "")
+			expect(got == 200 || got == 204, "status of DELETE: %d", got)
+			_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "echo", Arguments: object{"text": "lost"}})
+			expect(err != nil, "a call in a session that is gone has succeeded")
+			detail := fmt.Sprintf("%v (seen as a missing session: %v)", err, errors.Is(err, mcp.ErrSessionMissing))
+			_ = session.Close()
+			connect()
+			same(textOf(call("echo", object{"text": "again"})), "again", "text")
+			expect(session.Close() == nil, "close")
+			return detail
+		})
+	} else {
+		check("close", func() string {
+			started := time.Now()
+			_ = session.Close()
+			took := time.Since(started)
+			expect(took < 4500*time.Millisecond, "the server did not leave at end of input (%v)", took) // the SDK sends TERM after 5 s
+			return ""
+		})
+	}
 	if !allOk {
 		return 1
 	}

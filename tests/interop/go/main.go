@@ -2,8 +2,8 @@
 
 // The fixed tool set (see ../README.md) and the checks of it on the official Go SDK.
 //
-//	peer server
-//	peer client [-era legacy|auto] [-lenient] -- CMD ARGS...
+//	peer server [-http PORT]
+//	peer client [-era legacy|auto] [-version REVISION] [-lenient] -- CMD ARGS... | URL
 package main
 
 import (
@@ -19,11 +19,15 @@ const (
 func main() {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "server":
-		runServer()
+		if len(os.Args) > 3 && os.Args[2] == "-http" {
+			runServer("127.0.0.1:" + os.Args[3])
+		} else {
+			runServer("")
+		}
 	case len(os.Args) > 1 && os.Args[1] == "client":
 		os.Exit(runClient(os.Args[2:]))
 	default:
-		fmt.Fprintln(os.Stderr, "usage: peer server | peer client [-era legacy|auto] [-lenient] -- CMD ARGS...")
+		fmt.Fprintln(os.Stderr, "usage: peer server [-http PORT] | peer client [OPTIONS] -- CMD ARGS... | URL")
 		os.Exit(2)
 	}
 }

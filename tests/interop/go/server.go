@@ -8,6 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"net"
+	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -50,7 +53,8 @@ func ask[Response mcp.InputResponse](request *mcp.CallToolRequest, question mcp.
 	return text(answer(typed)), nil
 }
 
-func runServer() {
+// With an address, over Streamable HTTP: the URL is the first line of standard output. Else over stdio.
+func runServer(address string) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "interop-go", Version: "1.0.0"}, nil)
 
 	add(server, "echo", "Gives the text back", func(_ context.Context, _ *mcp.CallToolRequest, in struct {
@@ -74,6 +78,7 @@ func runServer() {
 		Steps   int `json:"steps"`
 		DelayMs int `json:"delay_ms"`
 	}) (*mcp.CallToolResult, error) {
+		countRun(in.Steps)
 		token := request.Params.GetProgressToken()
 		for i := 1; i <= in.Steps; i++ {
 			select {
@@ -147,7 +152,32 @@ func runServer() {
 		})
 	})
 
-	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
-		log.Print(err)
+	if address == "" {
+		if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+			log.Print(err)
+		}
+		return
 	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("http://%s/mcp\n", listener.Addr())
+	one := func(*http.Request) *mcp.Server { return server }
+	options := &mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)}
+	log.Fatal(http.Serve(listener, mcp.NewStreamableHTTPHandler(one, options)))
+}
+
+// For counting how often `slow` has run, whatever became of its answer.
+func countRun(steps int) {
+	path := os.Getenv("INTEROP_RUNS")
+	if path == "" {
+		return
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		panic(err)
+	}
+	defer file.Close()
+	fmt.Fprintf(file, "slow %d\n", steps)
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A client on the official TypeScript SDK (v1 or v2). It starts a server over stdio, checks the fixed
-// tool set (see ../README.md) and prints one JSON line per check. Exit status 0 only if all are ok.
+// A client on the official TypeScript SDK (v1 or v2). It starts a server over stdio, or connects to one over
+// Streamable HTTP, checks the fixed tool set (see ../README.md) and prints one JSON line per check. Exit status 0
+// only if all are ok.
 //
-//   node client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] -- CMD ARGS...
+//   node client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] [--killed] -- CMD ARGS... | URL
 
 import { isDeepStrictEqual } from 'node:util';
 
@@ -17,11 +18,12 @@ const options = argv.slice(0, split);
 const [command, ...args] = argv.slice(split + 1);
 const sdk = options[0];
 if (split < 0 || !command || !['v1', 'v2'].includes(sdk)) {
-    console.error('usage: client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] -- CMD ARGS...');
+    console.error('usage: client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] [--killed] -- CMD ARGS... | URL');
     process.exit(2);
 }
 const era = options.includes('--era') ? options[options.indexOf('--era') + 1] : 'legacy';
 const lenient = options.includes('--lenient');
+const http = command.startsWith('http:');
 
 let allOk = true;
 function report(check, ok, detail) {
@@ -72,26 +74,56 @@ async function onElicit(request) {
     return { action: 'accept', content: { name: 'Ada' } };
 }
 
-let client, transport, negotiated;
+const stdioOptions = { command, args, env: process.env, stderr: 'inherit' };
+const httpOptions = {
+    reconnectionOptions: { initialReconnectionDelay: 100, maxReconnectionDelay: 500, reconnectionDelayGrowFactor: 2, maxRetries: 5 }
+};
+let newClient, newTransport;
 if (sdk === 'v1') {
     const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
     const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const types = await import('@modelcontextprotocol/sdk/types.js');
-    client = new Client(info, { capabilities });
-    client.setRequestHandler(types.ListRootsRequestSchema, onRoots);
-    client.setRequestHandler(types.CreateMessageRequestSchema, onSampling);
-    client.setRequestHandler(types.ElicitRequestSchema, onElicit);
-    transport = new StdioClientTransport({ command, args, env: process.env, stderr: 'inherit' });
-    transport.setProtocolVersion = version => (negotiated = version);
+    newClient = () => {
+        const made = new Client(info, { capabilities });
+        made.setRequestHandler(types.ListRootsRequestSchema, onRoots);
+        made.setRequestHandler(types.CreateMessageRequestSchema, onSampling);
+        made.setRequestHandler(types.ElicitRequestSchema, onElicit);
+        return made;
+    };
+    newTransport = () => (http ? new StreamableHTTPClientTransport(new URL(command), httpOptions) : new StdioClientTransport(stdioOptions));
 } else {
-    const { Client } = await import('@modelcontextprotocol/client');
+    const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
     const mode = era === 'modern' ? { pin: '2026-07-28' } : era;
-    client = new Client(info, { capabilities, versionNegotiation: { mode, probe: { timeoutMs: 5000 } } });
-    client.setRequestHandler('roots/list', onRoots);
-    client.setRequestHandler('sampling/createMessage', onSampling);
-    client.setRequestHandler('elicitation/create', onElicit);
-    transport = new StdioClientTransport({ command, args, env: process.env, stderr: 'inherit' });
+    newClient = () => {
+        const made = new Client(info, { capabilities, versionNegotiation: { mode, probe: { timeoutMs: 5000 } } });
+        made.setRequestHandler('roots/list', onRoots);
+        made.setRequestHandler('sampling/createMessage', onSampling);
+        made.setRequestHandler('elicitation/create', onElicit);
+        return made;
+    };
+    newTransport = () => (http ? new StreamableHTTPClientTransport(new URL(command), httpOptions) : new StdioClientTransport(stdioOptions));
+}
+
+const seen = []; // everything the server sends after the handshake
+let client, transport, negotiated;
+
+async function connect() {
+    client = newClient();
+    transport = newTransport();
+    const setVersion = transport.setProtocolVersion?.bind(transport);
+    transport.setProtocolVersion = version => {
+        negotiated = version; // v1 has no other way to learn it
+        setVersion?.(version);
+    };
+    await client.connect(transport);
+    const inner = transport.onmessage;
+    transport.onmessage = (message, extra) => {
+        seen.push(message);
+        inner(message, extra);
+    };
+    negotiated = client.getNegotiatedProtocolVersion?.() ?? negotiated;
 }
 // The argument order differs: v1 has a result schema in the middle.
 const call = (name, toolArguments, requestOptions) =>
@@ -101,16 +133,8 @@ const call = (name, toolArguments, requestOptions) =>
 
 // ---- the checks --------------------------------------------------------------------------------------------------
 
-const seen = []; // everything the server sends after the handshake
-
 await check('initialize', async () => {
-    await client.connect(transport);
-    const inner = transport.onmessage;
-    transport.onmessage = (message, extra) => {
-        seen.push(message);
-        inner(message, extra);
-    };
-    negotiated ??= client.getNegotiatedProtocolVersion?.();
+    await connect();
     if (era === 'legacy') same(negotiated, '2025-11-25', 'protocol version');
     if (era === 'modern') same(negotiated, '2026-07-28', 'protocol version');
     const server = client.getServerVersion();
@@ -120,6 +144,41 @@ await check('initialize', async () => {
 });
 if (!allOk) process.exit(1);
 const modern = negotiated >= '2026-07-28';
+
+// What the SDK would not do by itself: a request for a session, whosever it is.
+async function raw(method, session, message) {
+    const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': negotiated, 'mcp-session-id': session };
+    if (message) headers['content-type'] = 'application/json';
+    const response = await fetch(command, { method, headers, body: message && JSON.stringify(message) });
+    await response.body?.cancel();
+    return response.status;
+}
+const echoes = async text => same(textOf(await call('echo', { text })), text, 'text');
+async function isLost(failing) {
+    let failure;
+    await failing.catch(error => (failure = error));
+    expect(failure, 'a call in a session that is gone has succeeded');
+    same(failure.status ?? failure.code, 404, `status of ${failure.message}`);
+    return failure.message;
+}
+
+if (options.includes('--killed')) {
+    // Somebody kills the server in the middle of this call and starts it again.
+    await check('killed', async () => {
+        let failure;
+        await call('slow', { steps: 9, delay_ms: 100 }, { timeout: 3000, onprogress: () => {} }).catch(error => (failure = error));
+        expect(failure, 'the call ended as if nothing had happened');
+        return failure.message;
+    });
+    await check('lost', async () => isLost(echoes('lost')));
+    await check('again', async () => {
+        await client.close();
+        await connect();
+        await echoes('again');
+        await client.close();
+    });
+    process.exit(allOk ? 0 : 1);
+}
 
 await check('ping', async () => {
     if (modern) return 'this revision has no ping';
@@ -252,11 +311,39 @@ await check('ask_sampling', async () =>
 await check('ask_elicit', async () =>
     same(textOf(await call('ask_elicit', { message: 'Your name?' })), 'action=accept name=Ada', 'text'));
 
-await check('close', async () => {
-    const started = Date.now();
-    await client.close();
-    const took = Date.now() - started;
-    expect(took < 1900, `the server did not leave at end of input (${took} ms)`); // the SDK sends TERM after 2 s
-});
+if (http) {
+    // The connection is cut after the second step. What follows comes once, and in order.
+    await check('resume', async () => {
+        const before = seen.length;
+        same(textOf(await call('slow', { steps: 7, delay_ms: 50 }, { onprogress: () => {} })), 'done', 'text');
+        const wire = seen.slice(before).map(message => message.params?.progress ?? 'answer');
+        same(wire, [1, 2, 3, 4, 5, 6, 7, 'answer'], 'wire');
+    });
+    await check('close', async () => {
+        const session = transport.sessionId;
+        await transport.terminateSession();
+        await client.close();
+        same(await raw('POST', session, { jsonrpc: '2.0', id: 'late', method: 'ping' }), 404, 'status after it');
+    });
+    await check('expired', async () => {
+        await connect();
+        const status = await raw('DELETE', transport.sessionId);
+        expect(status === 200 || status === 204, `status of DELETE: ${status}`);
+        const detail = await isLost(echoes('lost'));
+        await client.close();
+        await connect();
+        await echoes('again');
+        await transport.terminateSession();
+        await client.close();
+        return detail;
+    });
+} else {
+    await check('close', async () => {
+        const started = Date.now();
+        await client.close();
+        const took = Date.now() - started;
+        expect(took < 1900, `the server did not leave at end of input (${took} ms)`); // the SDK sends TERM after 2 s
+    });
+}
 
 process.exit(allOk ? 0 : 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the two TypeScript servers have in common.
 
+import { appendFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export const PNG = {
@@ -17,3 +18,5 @@ export const MIXED = [
 ];
 export const text = value => ({ content: [{ type: 'text', text: value }] });
 export const sleep = (ms, signal) => delay(ms, undefined, { signal }).catch(() => {});
+// For counting how often `slow` has run, whatever became of its answer.
+export const countRun = steps => process.env.INTEROP_RUNS && appendFileSync(process.env.INTEROP_RUNS, `slow ${steps}\n`);

@@ -1,57 +1,67 @@
 // SPDX-License-Identifier: MIT
-// The fixed tool set (see ../README.md) on the official TypeScript SDK v1, over stdio.
+// The fixed tool set (see ../README.md) on the official TypeScript SDK v1, over stdio or, with
+// `--http PORT`, Streamable HTTP.
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
-import { MIXED, PNG, sleep, text } from './fixed.mjs';
+import { MIXED, PNG, countRun, sleep, text } from './fixed.mjs';
+import { serveHttp } from './http.mjs';
 
-const server = new McpServer({ name: 'interop-ts-v1', version: '1.0.0' });
+function make() {
+    const server = new McpServer({ name: 'interop-ts-v1', version: '1.0.0' });
 
-server.registerTool('echo', { description: 'Gives the text back', inputSchema: { text: z.string() } }, async args => text(args.text));
+    server.registerTool('echo', { description: 'Gives the text back', inputSchema: { text: z.string() } }, async args => text(args.text));
 
-server.registerTool(
-    'add',
-    { description: 'Adds two numbers', inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } },
-    async ({ a, b }) => ({ ...text(JSON.stringify({ sum: a + b })), structuredContent: { sum: a + b } })
-);
+    server.registerTool(
+        'add',
+        { description: 'Adds two numbers', inputSchema: { a: z.number(), b: z.number() }, outputSchema: { sum: z.number() } },
+        async ({ a, b }) => ({ ...text(JSON.stringify({ sum: a + b })), structuredContent: { sum: a + b } })
+    );
 
-server.registerTool(
-    'slow',
-    { description: 'Works in steps', inputSchema: { steps: z.number().int(), delay_ms: z.number().int() } },
-    async ({ steps, delay_ms }, { signal, sendNotification, _meta }) => {
-        for (let i = 1; i <= steps && !signal.aborted; ++i) {
-            await sleep(delay_ms, signal);
-            if (_meta?.progressToken !== undefined && !signal.aborted) {
-                const params = { progressToken: _meta.progressToken, progress: i, total: steps, message: `step ${i}` };
-                await sendNotification({ method: 'notifications/progress', params });
+    server.registerTool(
+        'slow',
+        { description: 'Works in steps', inputSchema: { steps: z.number().int(), delay_ms: z.number().int() } },
+        async ({ steps, delay_ms }, { signal, sendNotification, _meta }) => {
+            countRun(steps);
+            for (let i = 1; i <= steps && !signal.aborted; ++i) {
+                await sleep(delay_ms, signal);
+                if (_meta?.progressToken !== undefined && !signal.aborted) {
+                    const params = { progressToken: _meta.progressToken, progress: i, total: steps, message: `step ${i}` };
+                    await sendNotification({ method: 'notifications/progress', params });
+                }
             }
+            return text('done');
         }
-        return text('done');
-    }
-);
+    );
 
-server.registerTool('fail', { description: 'Fails', inputSchema: {} }, async () => ({ ...text('it failed'), isError: true }));
-server.registerTool('image', { description: 'One image', inputSchema: {} }, async () => ({ content: [PNG] }));
-server.registerTool('mixed', { description: 'Every kind of block', inputSchema: {} }, async () => ({ content: MIXED }));
+    server.registerTool('fail', { description: 'Fails', inputSchema: {} }, async () => ({ ...text('it failed'), isError: true }));
+    server.registerTool('image', { description: 'One image', inputSchema: {} }, async () => ({ content: [PNG] }));
+    server.registerTool('mixed', { description: 'Every kind of block', inputSchema: {} }, async () => ({ content: MIXED }));
 
-server.registerTool('ask_roots', { description: 'Lists the roots of the client', inputSchema: {} }, async () => {
-    const { roots } = await server.server.listRoots();
-    return text(roots.map(root => root.uri).join(','));
-});
+    server.registerTool('ask_roots', { description: 'Lists the roots of the client', inputSchema: {} }, async () => {
+        const { roots } = await server.server.listRoots();
+        return text(roots.map(root => root.uri).join(','));
+    });
 
-server.registerTool('ask_sampling', { description: 'Asks the model', inputSchema: { prompt: z.string() } }, async ({ prompt }) => {
-    const messages = [{ role: 'user', content: { type: 'text', text: prompt } }];
-    const { content } = await server.server.createMessage({ messages, maxTokens: 50 });
-    return text(content.text);
-});
+    server.registerTool('ask_sampling', { description: 'Asks the model', inputSchema: { prompt: z.string() } }, async ({ prompt }) => {
+        const messages = [{ role: 'user', content: { type: 'text', text: prompt } }];
+        const { content } = await server.server.createMessage({ messages, maxTokens: 50 });
+        return text(content.text);
+    });
 
-server.registerTool('ask_elicit', { description: 'Asks the user', inputSchema: { message: z.string() } }, async ({ message }) => {
-    const requestedSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
-    const { action, content } = await server.server.elicitInput({ message, requestedSchema });
-    return text(action === 'accept' ? `action=accept name=${content.name}` : `action=${action}`);
-});
+    server.registerTool('ask_elicit', { description: 'Asks the user', inputSchema: { message: z.string() } }, async ({ message }) => {
+        const requestedSchema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+        const { action, content } = await server.server.elicitInput({ message, requestedSchema });
+        return text(action === 'accept' ? `action=accept name=${content.name}` : `action=${action}`);
+    });
+    return server;
+}
 
-const transport = new StdioServerTransport();
-process.stdin.on('end', () => process.exit(0)); // v1 does not look for the end of input itself
-await server.connect(transport);
+if (process.argv[2] === '--http') {
+    serveHttp(Number(process.argv[3]), make, StreamableHTTPServerTransport);
+} else {
+    process.stdin.on('end', () => process.exit(0)); // v1 does not look for the end of input itself
+    await make().connect(new StdioServerTransport());
+}

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The fixed tool set (see ../README.md) on the official TypeScript SDK v2, over stdio, both eras:
+// The fixed tool set (see ../README.md) on the official TypeScript SDK v2, over stdio (both eras) or, with
+// `--http PORT`, Streamable HTTP (handshake era):
 // inputRequired() is a result of 2026-07-28; for older clients the SDK sends the requests itself.
 
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { McpServer, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { MIXED, PNG, sleep, text } from './fixed.mjs';
+import { MIXED, PNG, countRun, sleep, text } from './fixed.mjs';
+import { serveHttp } from './http.mjs';
 
 const none = z.object({});
 
@@ -28,6 +31,7 @@ function make() {
     );
     tool('slow', 'Works in steps', z.object({ steps: z.int(), delay_ms: z.int() }), async ({ steps, delay_ms }, ctx) => {
         const { signal, notify, _meta } = ctx.mcpReq;
+        countRun(steps);
         for (let i = 1; i <= steps && !signal.aborted; ++i) {
             await sleep(delay_ms, signal);
             if (_meta?.progressToken !== undefined && !signal.aborted) {
@@ -56,4 +60,5 @@ function make() {
     return server;
 }
 
-serveStdio(make);
+if (process.argv[2] === '--http') serveHttp(Number(process.argv[3]), make, NodeStreamableHTTPServerTransport);
+else serveStdio(make);

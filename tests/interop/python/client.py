@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A client on the official Python SDK: the same checks as ../node/client.mjs.
 
-python client.py [--era legacy|auto|modern] [--lenient] -- CMD ARGS...
+python client.py [--era legacy|auto|modern] [--lenient] -- CMD ARGS... | URL
 """
 
 import argparse
@@ -15,8 +15,10 @@ import warnings
 from contextlib import asynccontextmanager
 
 import anyio
+import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import (CreateMessageResult, ElicitResult, Implementation, ListRootsResult, Root, TextContent)
 
@@ -60,9 +62,9 @@ def text_of(result):
 
 
 @asynccontextmanager
-async def tapped(params):
-    """The stdio transport, with a copy of every incoming message in `seen`."""
-    async with stdio_client(params) as (read, write):
+async def tapped(transport):
+    """The transport, with a copy of every incoming message in `seen`."""
+    async with transport as (read, write):
         put, take = anyio.create_memory_object_stream(0)
 
         async def pump():
@@ -76,6 +78,26 @@ async def tapped(params):
             group.start_soon(pump)
             yield take, write
             group.cancel_scope.cancel()
+
+
+class Http:
+    """One connection over Streamable HTTP, whose session id the SDK keeps to itself."""
+
+    def __init__(self, url):
+        self.url, self.session, self.version = url, None, None
+        self.web = httpx2.AsyncClient(timeout=30, event_hooks={"response": [self.note]})
+
+    async def note(self, response):
+        self.session = response.headers.get("mcp-session-id", self.session)
+
+    def transport(self):
+        return tapped(streamable_http_client(self.url, http_client=self.web))
+
+    async def status(self, method, message=None):
+        """The answer to what the SDK would not send by itself."""
+        headers = {"mcp-session-id": self.session, "mcp-protocol-version": "2025-11-25",
+                   "accept": "application/json, text/event-stream"}
+        return (await self.web.request(method, self.url, headers=headers, json=message)).status_code
 
 
 async def on_roots(context):
@@ -97,7 +119,7 @@ async def on_elicit(context, params):
     return ElicitResult(action="accept", content={"name": "Ada"})
 
 
-async def checks(client, era, lenient):
+async def checks(client, era, lenient, over_http):
     version = client.protocol_version
     modern = version >= "2026-07-28"
     call = client.call_tool
@@ -213,11 +235,38 @@ async def checks(client, era, lenient):
     async def ask_elicit():
         same(text_of(await call("ask_elicit", {"message": "Your name?"})), "action=accept name=Ada", "text")
 
+    async def resume():
+        """The connection is cut after the second step. What follows comes once, and in order."""
+        async def on_progress(done, total, message):
+            pass
+
+        before = len(seen)
+        result = await call("slow", {"steps": 7, "delay_ms": 50}, progress_callback=on_progress)
+        same(text_of(result), "done", "text")
+        wire = [m["params"]["progress"] if "method" in m else "answer" for m in seen[before:]]
+        same(wire, [*range(1, 8), "answer"], "wire")
+
     for name, body in dict(initialize=initialize, ping=ping, list=listing, echo=echo, add=add, fail=fail, image=image,
                            mixed=mixed, progress=progress, cancel=cancel, bad_arguments=bad_arguments,
                            unknown_tool=unknown_tool, ask_roots=ask_roots, ask_sampling=ask_sampling,
-                           ask_elicit=ask_elicit).items():
+                           ask_elicit=ask_elicit, **({"resume": resume} if over_http else {})).items():
         await check(name, body)
+
+
+async def expired(connection):
+    """A session that somebody else ended."""
+    http = connection()
+    async with http.client() as client:
+        status = await http.status("DELETE")
+        expect(status in (200, 204), f"status of DELETE: {status}")
+        try:
+            await client.call_tool("echo", {"text": "lost"})
+            raise AssertionError("a call in a session that is gone has succeeded")
+        except MCPError as error:
+            detail = error.message
+    async with connection().client() as client:
+        same(text_of(await client.call_tool("echo", {"text": "again"})), "again", "text")
+    return detail
 
 
 async def main():
@@ -226,20 +275,40 @@ async def main():
     parser.add_argument("--lenient", action="store_true")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
-    params = StdioServerParameters(command=options.command[0], args=options.command[1:], env=dict(os.environ))
+    over_http = options.command[0].startswith("http:")
     mode = "2026-07-28" if options.era == "modern" else options.era
+
+    def client_on(transport):
+        return Client(transport, mode=mode, sampling_callback=on_sampling, list_roots_callback=on_roots,
+                      elicitation_callback=on_elicit, read_timeout_seconds=20,
+                      client_info=Implementation(name="interop-python", version="1.0.0"))
+
+    def connection():
+        http = Http(options.command[0])
+        http.client = lambda: client_on(http.transport())
+        return http
+
+    if over_http:
+        http = connection()
+        transport = http.transport()
+    else:
+        transport = tapped(stdio_client(StdioServerParameters(command=options.command[0], args=options.command[1:],
+                                                              env=dict(os.environ))))
     connected = False
     try:
-        async with Client(tapped(params), mode=mode, sampling_callback=on_sampling, list_roots_callback=on_roots,
-                          elicitation_callback=on_elicit, read_timeout_seconds=20,
-                          client_info=Implementation(name="interop-python", version="1.0.0")) as client:
+        async with client_on(transport) as client:
             connected = True
-            await checks(client, options.era, options.lenient)
+            await checks(client, options.era, options.lenient, over_http)
             started = time.monotonic()
         took = time.monotonic() - started
-        report("close", took < 1.9, "" if took < 1.9 else f"the server did not leave at end of input ({took:.1f} s)")
+        if over_http:
+            same(await http.status("POST", {"jsonrpc": "2.0", "id": "late", "method": "ping"}), 404, "status after it")
+        expect(took < 1.9, f"the server did not leave at end of input ({took:.1f} s)")
+        report("close", True, "")
     except Exception as error:
         report("close" if connected else "initialize", False, repr(error))
+    if over_http and connected:
+        await check("expired", lambda: expired(connection))
     sys.exit(0 if all_ok else 1)
 
 

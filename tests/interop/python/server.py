@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The fixed tool set (see ../README.md) on the official Python SDK, over stdio, both eras."""
+"""The fixed tool set (see ../README.md) on the official Python SDK, over stdio (both eras) or, with `--http PORT`,
+Streamable HTTP."""
 
 import json
+import os
+import socket
+import sys
 import warnings
 from typing import Annotated
 
 import anyio
+import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.streamable_http import EventMessage, EventStore
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import (AudioContent, CallToolResult, CreateMessageRequest, CreateMessageRequestParams, ElicitRequest,
                        ElicitRequestFormParams, EmbeddedResource, ImageContent, InputRequiredResult, ListRootsRequest,
@@ -59,6 +65,9 @@ def add(a: float, b: float) -> Annotated[CallToolResult, Sum]:
 
 @server.tool(description="Works in steps", structured_output=False)
 async def slow(steps: int, delay_ms: int, ctx: Context) -> str:
+    if path := os.environ.get("INTEROP_RUNS"):  # for counting how often it ran, whatever became of its answer
+        with open(path, "a", encoding="ascii") as runs:
+            runs.write(f"slow {steps}\n")
     for i in range(1, steps + 1):
         await anyio.sleep(delay_ms / 1000)
         await ctx.report_progress(i, steps, f"step {i}")
@@ -112,5 +121,36 @@ async def ask_elicit(message: str, ctx: Context) -> CallToolResult | InputRequir
     return text(f"action=accept name={answer.content['name']}" if answer.action == "accept" else f"action={answer.action}")
 
 
+class Events(EventStore):
+    """The id of an event is its place."""
+
+    def __init__(self):
+        self.events = []
+
+    async def store_event(self, stream_id, message):
+        self.events.append((stream_id, message))
+        return str(len(self.events) - 1)
+
+    async def replay_events_after(self, last_event_id, send_callback):
+        first = int(last_event_id) + 1
+        stream = self.events[first - 1][0]
+        for number, (of, message) in enumerate(self.events[first:], first):
+            if of == stream and message is not None:
+                await send_callback(EventMessage(message, str(number)))
+        return stream
+
+
+def serve_http(port):
+    """Prints the URL on the first line of standard output."""
+    listener = socket.create_server(("127.0.0.1", port))
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
+    # So late that the call is over by then: this SDK may lose an event that comes while others are sent again.
+    app = server.streamable_http_app(event_store=Events(), retry_interval=700)
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
+
+
 if __name__ == "__main__":
-    server.run("stdio")
+    if sys.argv[1:2] == ["--http"]:
+        serve_http(int(sys.argv[2]))
+    else:
+        server.run("stdio")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <comcp/detail/utf8.hpp>
 #include <comcp/error.hpp>
 #include <comcp/policy/output_cap.hpp>
 

@@ -289,3 +289,87 @@ TEST_CASE("a parser is used again after any text")
         REQUIRE(parser.parse("{}").elements.empty());
     }
 }
+
+TEST_CASE("a message in the usual order is read as in any other spelling")
+{
+    rpc::parser usual(8);
+    rpc::parser general(8);
+    const auto same = [&](const std::string& text) {
+        INFO(text);
+        const rpc::parsed& got = usual.parse(text);
+        const std::string spaced = text + ' '; // which is enough to be out of the usual form
+        const rpc::parsed& wanted = general.parse(spaced);
+        CHECK(got.state == wanted.state);
+        if (got.state == status::invalid) CHECK(got.why == wanted.why);
+        CHECK(got.has_jsonrpc == wanted.has_jsonrpc);
+        CHECK(got.has_method == wanted.has_method);
+        CHECK(got.id_known == wanted.id_known);
+        if (got.id_known) CHECK(got.id == wanted.id);
+        if (got.state != status::message) return;
+        CHECK(got.msg.type == wanted.msg.type);
+        REQUIRE(got.msg.has_id == wanted.msg.has_id);
+        if (got.msg.has_id) CHECK(got.msg.id == wanted.msg.id);
+        CHECK(got.msg.method == wanted.msg.method);
+        CHECK(got.msg.bad_params == wanted.msg.bad_params);
+        CHECK(got.msg.text == text);
+        const auto same_object = [](const json::object* a, const json::object* b) {
+            REQUIRE((a == nullptr) == (b == nullptr));
+            if (a) CHECK(*a == *b);
+        };
+        same_object(got.msg.params, wanted.msg.params);
+        same_object(got.msg.result, wanted.msg.result);
+        same_object(got.msg.error, wanted.msg.error);
+    };
+
+    const std::string_view bodies[] = {
+        "{}",
+        R"({"a":[1,2,{"b":"c"}]})",
+        " {} ",
+        "null",
+        "3",
+        "[]",
+        "\"x\"",
+        "",
+        "{",
+        "}",
+        "{}}",
+        "{}{}",
+        "{}x",
+        R"({},"id":2)",
+        R"({},"result":{"x":1})",
+        R"({},"error":{"code":1,"message":"m"})",
+        R"({},"method":"b")",
+        R"({},"params":{"x":1})",
+        R"({},"more":[1])",
+        R"({"a":1,"a":2})",
+        "{\"a\":\"\xFF\"}",
+    };
+    const std::string_view ids[] = {"0",
+                                    "7",
+                                    "-7",
+                                    "01",
+                                    "1.0",
+                                    "1e3",
+                                    "null",
+                                    "\"7\"",
+                                    "",
+                                    "-0",
+                                    "123456789012345",
+                                    "1234567890123456",
+                                    "12345678901234567890123"};
+    const std::string_view methods[] = {"a",          "tools/call", "",     "a b",  R"(a\"b)",
+                                        R"(a\u0062)", "\xC3\xA4",   "\xFF", "a\x7F"};
+    for (const std::string_view body : bodies) {
+        for (const std::string_view id : ids) {
+            const std::string head = R"({"jsonrpc":"2.0","id":)" + std::string(id);
+            const std::string tail = std::string(body) + '}';
+            same(head + R"(,"result":)" + tail);
+            same(head + R"(, "result":)" + tail);
+            for (const std::string_view method : methods)
+                same(head + R"(,"method":")" + std::string(method) + R"(","params":)" + tail);
+        }
+    }
+    const std::string whole = R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"t":"}"}})";
+    for (std::size_t size = 0; size <= whole.size(); ++size) same(whole.substr(0, size));
+    for (std::size_t depth = 5; depth <= 9; ++depth) same(R"({"jsonrpc":"2.0","id":1,"result":)" + nested(depth) + '}');
+}

@@ -5,10 +5,12 @@
 
 #include <comcp/client/client_session.hpp>
 #include <comcp/client/core.hpp>
+#include <comcp/client/pages.hpp>
 #include <comcp/session/raw_call.hpp>
-#include <comcp/transport/child_transport.hpp>
+#include <comcp/session/wait_list.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -127,9 +129,9 @@ public:
     ~connect_attempt()
     {
         core_.connecting = false;
-        if (!succeeded && core_.current) core_.current->abandon(fault(errc::closed, "the client did not connect"));
+        if (const auto left = std::exchange(core_.opening, nullptr))
+            left->abandon(fault(errc::closed, "the client did not connect"));
     }
-    bool succeeded = false;
 
 private:
     client_core& core_;
@@ -137,40 +139,125 @@ private:
 
 COMCP_DECL std::shared_ptr<session> open_session(const std::shared_ptr<client_core>& core)
 {
-    if (!core->current || !core->current->negotiated()) throw error(fail(errc::closed, "the client is not connected"));
+    if (!core->current) throw error(fail(errc::closed, "the client is not connected"));
     return core->current;
+}
+
+/// Makes a session, shakes hands, and puts it in the place of the one before.
+COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration limit)
+{
+    const connect_attempt attempt(*core);
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    transport_settings settings;
+    settings.limits = core->options->limits;
+    settings.connect = limit;
+    settings.reconnect = core->reconnect;
+    std::unique_ptr<transport> wire = core->server->make(settings);
+    if (!wire) throw error(fail(errc::closed, "the transport of this client was used up"));
+
+    auto made = std::make_shared<session>(ex, std::move(wire), core->options->limits, core->observer);
+    made->keep_alive(core->policy);
+    auto owned_role = std::make_unique<client_session>(*made, core->options);
+    client_session* const role = owned_role.get();
+    if (core->role) role->take_over(*core->role);
+    core->opening = made;
+    made->set_role(std::move(owned_role));
+    co_await session::start(made);
+
+    initialize_call hello(*made, *core->options, core->who);
+    co_await session::perform(made, hello, call_timeouts{limit, limit});
+    role->server = hello.take();
+    made->speak(role->server.version);
+    made->notify(method::initialized);
+    core->opening.reset();
+    core->expired = false;
+    core->role = role;
+    const auto before = std::exchange(core->current, made);
+    if (before) before->retire();
+    made->listen();
 }
 
 COMCP_DECL task<void> client_connect(std::shared_ptr<client_core> core, duration limit)
 {
     if (core->connecting) throw error(fail(errc::invalid_argument, "the client is connecting already"));
-    if (core->current && core->current->open())
-        throw error(fail(errc::invalid_argument, "the client is connected already"));
-    connect_attempt attempt(*core);
-    const comcp::executor ex = co_await asio::this_coro::executor;
-    std::unique_ptr<transport> wire = std::move(core->wire);
-    if (core->program) wire = make_child_transport(*core->program, core->options->limits);
-    if (!wire) throw error(fail(errc::closed, "the transport of this client was used up"));
-
-    auto made = std::make_shared<session>(ex, std::move(wire), core->options->limits, core->observer);
-    made->keep_alive(core->policy);
-    auto role = std::make_unique<client_session>(*made, core->options);
-    core->role = role.get();
-    core->current = made;
-    made->set_role(std::move(role));
-    co_await session::start(made);
-
-    initialize_call hello(*made, *core->options, core->who);
-    co_await session::perform(made, hello, call_timeouts{limit, limit});
-    core->role->server = hello.take();
-    made->speak(core->role->server.version);
-    made->notify(method::initialized);
-    attempt.succeeded = true;
+    if (client_connected(*core)) throw error(fail(errc::invalid_argument, "the client is connected already"));
+    core->connect_limit = limit;
+    auto making = make_session(core, limit);
+    co_await std::move(making);
 }
 
-COMCP_DECL task<tool_list> list_here(std::shared_ptr<client_core> core, call_timeouts times)
+// ---- a server that forgot the session (2025-11-25, transports: 404, E-40)
+// --------------------------------------------
+
+/// One new session for all requests that need one.
+struct client_renewal
 {
-    const auto session = open_session(core);
+    explicit client_renewal(const executor& ex) : lot(make_parking_lot(ex)), waiting(*lot) {}
+
+    std::shared_ptr<parking_lot> lot;
+    wait_list waiting;
+    bool done = false;
+    std::optional<fault> failed;
+};
+
+COMCP_DECL task<void> renew_session(std::shared_ptr<client_core> core, std::shared_ptr<client_renewal> renewal)
+{
+    try {
+        auto making = make_session(core, core->connect_limit);
+        co_await std::move(making);
+    } catch (const error& e) {
+        renewal->failed = e.fault();
+    }
+    core->renewing.reset();
+    renewal->done = true;
+    renewal->waiting.wake_all();
+}
+
+struct renewal_ended
+{
+    void operator()(std::exception_ptr) const {}
+};
+
+/// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up.
+COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
+{
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    std::shared_ptr<client_renewal> renewal = core->renewing;
+    if (!renewal) {
+        if (core->connecting) throw error(fail(errc::closed, "the client is not connected"));
+        renewal = core->renewing = std::make_shared<client_renewal>(ex);
+        asio::co_spawn(ex, renew_session(core, renewal), renewal_ended());
+    }
+    while (!renewal->done) {
+        co_await renewal->waiting.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) throw error(fail(errc::cancelled, "cancelled before it was sent"));
+    }
+    if (!renewal->failed) co_return;
+    fault why = *renewal->failed;
+    why.fate = outcome::not_sent;
+    why.text = "the server forgot the session, and a new one could not be made: " + why.text;
+    throw error(std::move(why));
+}
+
+/// Whether a request that failed is to be made again in a new session.
+COMCP_DECL bool wants_renewal(client_core& core, const std::shared_ptr<session>& in, const fault& why,
+                              std::string_view method, std::string_view tool)
+{
+    if (why.code != errc::session_expired || !core.server->lasts()) return false;
+    if (core.current == in) core.expired = true;
+    replay_facts facts;
+    facts.method = method;
+    facts.tool = tool;
+    facts.sent = why.fate != outcome::not_sent;
+    return core.resend(facts);
+}
+
+// ---- operations ----------------------------------------------------------------------------------------------------
+
+COMCP_DECL task<tool_list> list_once(std::shared_ptr<client_core> core, std::shared_ptr<session> session,
+                                     call_timeouts times)
+{
     tool_pages pages(core->options->limits.pages, core->options->limits.tools);
     do {
         std::optional<fault> failed;
@@ -182,18 +269,33 @@ COMCP_DECL task<tool_list> list_here(std::shared_ptr<client_core> core, call_tim
         }
         if (!failed) continue;
         if (failed->rpc && failed->rpc->code == rpc_code::method_not_found && pages.pages() == 0) break;
-        if (pages.pages() == 0 || failed->code == errc::cancelled) throw error(std::move(*failed));
+        if (pages.pages() == 0 || failed->code == errc::cancelled || failed->code == errc::session_expired)
+            throw error(std::move(*failed));
         pages.stop("page " + std::to_string(pages.pages() + 1) + " failed: " + failed->text);
     } while (pages.next());
     co_return pages.take();
 }
 
-// The hop stands in the coroutine itself: this is the hot one, and the frame of `at_home` is 5 % of a call.
+COMCP_DECL task<tool_list> list_here(std::shared_ptr<client_core> core, call_timeouts times)
+{
+    for (bool again = false;; again = true) {
+        if (core->expired) co_await renewed(core);
+        const auto session = open_session(core);
+        try {
+            // The cursors of one session mean nothing in another one: all pages are asked for again.
+            co_return co_await list_once(core, session, times);
+        } catch (const error& e) {
+            if (!wants_renewal(*core, session, e.fault(), method::tools_list, {}) || again) throw;
+        }
+    }
+}
+
+// The hop and the steps of `session::perform` stand in the coroutine itself: this is the hot one, and each frame that
+// is not needed is 5 % of a call.
 COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments,
                                     call_options options, call_timeouts times)
 {
-    const auto session = open_session(core);
-    const executor& home = session->executor();
+    const executor home = open_session(core)->executor();
     const executor here = co_await asio::this_coro::executor;
     if (home && here != home) {
         auto there = client_call(core, std::move(tool), std::move(arguments), std::move(options), times);
@@ -202,37 +304,56 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
     if (options.total()) times = call_timeouts{*options.total(), std::min(times.idle, *options.total())};
     if (options.idle()) times.idle = *options.idle();
     const bool wants_token = options.progress_handler() || times.idle < times.total;
-    tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
-                         core->options->keep_source, core->cap);
-    co_await session::perform(session, request, times);
-    co_return request.take();
+    const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
+    for (bool again = false;; again = true) {
+        if (core->expired) co_await renewed(core);
+        const auto session = open_session(core);
+        try {
+            tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
+                                 core->options->keep_source, core->cap);
+            session->begin(request, times, caller);
+            if (request.waits_for_room()) co_await session::wait_for_room(session, request);
+            if (request.sent()) co_await session->wait_for_answer(request);
+            session::finish(request);
+            co_return request.take();
+        } catch (const error& e) {
+            if (!wants_renewal(*core, session, e.fault(), method::tools_call, tool) || again) throw;
+        }
+    }
 }
 
 COMCP_DECL task<json_result> request_here(std::shared_ptr<client_core> core, std::string what, raw_json params,
-                                          call_timeouts times)
+                                          call_timeouts times, bool keep_source)
 {
-    const auto session = open_session(core);
-    co_return co_await request_raw(session, std::move(what), params.text(), times, core->options->keep_source);
+    for (bool again = false;; again = true) {
+        if (core->expired) co_await renewed(core);
+        const auto session = open_session(core);
+        try {
+            co_return co_await request_raw(session, what, params.text(), times, keep_source);
+        } catch (const error& e) {
+            if (!wants_renewal(*core, session, e.fault(), what, {}) || again) throw;
+        }
+    }
 }
 
 COMCP_DECL task<void> ping_here(std::shared_ptr<client_core> core, call_timeouts times)
 {
-    const auto session = open_session(core);
-    co_await request_raw(session, std::string(method::ping), "{}", times, false);
+    co_await request_here(core, std::string(method::ping), raw_json("{}"), times, false);
 }
 
 COMCP_DECL task<void> close_here(std::shared_ptr<client_core> core)
 {
-    const auto session = core->current;
-    if (session) co_await session::close(session);
+    if (const auto opening = core->opening) co_await session::close(opening);
+    if (const auto session = core->current) co_await session::close(session);
 }
 
 /// Awaits an operation where the session lives; before there is one, there is no other place to be.
 template <class T>
 task<T> at_home(const client_core& core, task<T> operation)
 {
-    if (!core.current || !core.current->executor()) return operation;
-    return on_executor(core.current->executor(), std::move(operation));
+    const auto& lives = core.current ? core.current : core.opening;
+    if (!lives || !lives->executor()) return operation;
+    return on_executor(lives->executor(), std::move(operation));
 }
 
 COMCP_DECL task<tool_list> client_list_tools(std::shared_ptr<client_core> core, call_timeouts times)
@@ -243,7 +364,8 @@ COMCP_DECL task<tool_list> client_list_tools(std::shared_ptr<client_core> core, 
 COMCP_DECL task<json_result> client_request(std::shared_ptr<client_core> core, std::string method, raw_json params,
                                             call_timeouts times)
 {
-    return at_home(*core, request_here(core, std::move(method), std::move(params), times));
+    const bool keep_source = core->options->keep_source;
+    return at_home(*core, request_here(core, std::move(method), std::move(params), times, keep_source));
 }
 
 COMCP_DECL task<void> client_ping(std::shared_ptr<client_core> core, call_timeouts times)
@@ -255,7 +377,8 @@ COMCP_DECL task<void> client_close(std::shared_ptr<client_core> core) { return a
 
 COMCP_DECL void client_abandon(client_core& core)
 {
-    if (core.current) core.current->abandon(fault(errc::closed, "the client was destroyed"));
+    for (const auto& each : {core.opening, core.current})
+        if (each) each->abandon(fault(errc::closed, "the client was destroyed"));
 }
 
 COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
@@ -267,7 +390,7 @@ COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
 
 COMCP_DECL bool client_connected(const client_core& core)
 {
-    return core.current && core.current->open() && core.current->negotiated();
+    return core.current && core.current->open() && !core.expired;
 }
 
 COMCP_DECL const wire::initialize_result& client_server(const client_core& core)
@@ -278,7 +401,8 @@ COMCP_DECL const wire::initialize_result& client_server(const client_core& core)
 
 COMCP_DECL session_statistics client_statistics(const client_core& core)
 {
-    return core.current ? core.current->statistics() : session_statistics();
+    const auto& lives = core.current ? core.current : core.opening;
+    return lives ? lives->statistics() : session_statistics();
 }
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -48,7 +48,25 @@ COMCP_DECL void time_service::shutdown()
     entries_.clear();
 }
 
+COMCP_DECL time_service& time_of(const executor& ex) { return asio::use_service<time_service>(context_of(ex)); }
+
 } // namespace detail
+
+COMCP_DECL timer::timer(executor ex)
+    : executor_(std::move(ex)),
+      service_(&detail::time_of(executor_)),
+      lot_(detail::make_parking_lot(executor_))
+{
+    lot_->link(*this);
+}
+
+COMCP_DECL timer::~timer()
+{
+    cancel();
+    if (service_) lot_->unlink(*this);
+}
+
+COMCP_DECL time_point timer::now() const { return service_ ? service_->now() : std::chrono::steady_clock::now(); }
 
 COMCP_DECL void timer::start(time_point at, std::function<void()> callback)
 {
@@ -94,6 +112,13 @@ COMCP_DECL void timer::drop()
     steady_.reset();
     service_ = nullptr;
     executor_ = comcp::executor();
+}
+
+COMCP_DECL manual_time::manual_time(asio::io_context& io)
+    : io_(io),
+      service_(asio::use_service<detail::time_service>(static_cast<asio::execution_context&>(io)))
+{
+    service_.start_manual();
 }
 
 COMCP_DECL void manual_time::settle()

@@ -3,6 +3,7 @@
 // Running a server as a program: see server/run.hpp.
 #pragma once
 
+#include <comcp/asio.hpp>
 #include <comcp/detail/sigpipe.hpp>
 #include <comcp/server/run.hpp>
 

@@ -41,7 +41,7 @@ COMCP_DECL void server_session::on_event(role_event what)
 
 COMCP_DECL void server_session::on_initialize(const rpc::message& request, const answer_route& route)
 {
-    if (session_.negotiated())
+    if (session_.negotiated() && !assumed_)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialized already");
     if (route.batch) // 2025-03-26, lifecycle: initialize is not part of a batch (A-8)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialize in a batch");
@@ -102,12 +102,10 @@ COMCP_DECL void server_session::on_call(const rpc::message& request, const answe
     if (environment_->keep_source && arguments)
         if (const auto params = member_source(request.text, "params"))
             source = member_source(*params, "arguments").value_or("");
-    const std::shared_ptr<const tool_entry> held = *entry; // the handler may change the registry
-    const std::shared_ptr<const handler_environment> shared = environment_;
-    const tool_call call{
-        session_.shared_from_this(), shared, request, route, arguments ? *arguments : no_arguments, source,
-        core_->handler_executor};
-    held->call(held, call);
+    const tool_call call{session_, environment_,           request, route, arguments ? *arguments : no_arguments,
+                         source,   core_->handler_executor};
+    const tool_entry& found = **entry;
+    found.call(*entry, call); // held by the callee: the handler may change the registry
 }
 
 COMCP_DECL void server_session::refuse(const rpc::message& request, const answer_route& route, std::string_view why)

@@ -10,35 +10,49 @@ namespace comcp::inline COMCP_ABI::detail
 
 COMCP_DECL task<void> session::perform(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
 {
-    call.session_ = self.get();
-    self->deadlines_.set(call.total_, times.total, self->deadlines_.now());
+    const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
+    self->begin(call, times, caller);
+    if (call.waits_for_room()) co_await wait_for_room(self, call);
+    if (call.sent()) co_await self->wait_for_answer(call);
+    finish(call);
+}
+
+COMCP_DECL void session::begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller)
+{
+    call.session_ = this;
+    deadlines_.set(call.total_, times.total, deadlines_.now());
     call.idle_after_ = times.idle < times.total ? times.idle : no_limit;
-    for (bool first = true; !call.failed_; first = false) {
-        if (self->state_ != state::open) {
-            call.failed_ = self->not_open();
-            break;
-        }
-        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
-        if (is_cancelled(asked)) {
-            call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
-            break;
-        }
-        // First come, first served: a newcomer queues behind those that wait for room.
-        if (self->room() && (!first || self->waiting_for_room_.empty())) break;
+    try_to_send(call, caller, false);
+}
+
+COMCP_DECL task<void> session::wait_for_room(std::shared_ptr<session> self, pending_call& call)
+{
+    while (call.waits_for_room()) {
         self->waiting_for_room_.push_back(&call);
         const room_guard guard(*self, call);
         co_await call.done_.wait();
+        const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
+        self->try_to_send(call, caller, true);
     }
-    if (!call.failed_) {
-        self->send_request(call);
-        co_await call.done_.wait(cancel_call{self.get(), &call});
-    }
+}
+
+COMCP_DECL void session::try_to_send(pending_call& call, const asio::cancellation_state& caller, bool waited)
+{
+    if (call.failed_) return; // its time was over while it waited
+    if (state_ != state::open) call.failed_ = not_open();
+    else if (is_cancelled(caller)) call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
+    // First come, first served: a newcomer queues behind those that wait for room.
+    else if (room() && (waited || waiting_for_room_.empty())) send_request(call);
+}
+
+COMCP_DECL void session::finish(pending_call& call)
+{
     call.total_.clear();
-    if (call.failed_) {
-        call.failed_->method = call.method_;
-        if (call.id_ != 0) call.failed_->id = std::to_string(call.id_);
-        throw error(std::move(*call.failed_));
-    }
+    call.session_->leave_if_retired();
+    if (!call.failed_) return;
+    call.failed_->method = call.method_;
+    if (call.id_ != 0) call.failed_->id = std::to_string(call.id_);
+    throw error(std::move(*call.failed_));
 }
 
 COMCP_DECL void session::notify(std::string_view method)
@@ -70,9 +84,9 @@ COMCP_DECL pending_call* session::find(const rpc::id& id) const
     return number ? calls_.find(*number) : nullptr;
 }
 
-COMCP_DECL void session::on_answer(const rpc::message& message)
+COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
 {
-    if (!message.has_id) return on_error_without_id(message);
+    if (!message.has_id) return on_error_without_id(message, on);
     pending_call* call = find(message.id);
     if (!call) {
         const auto number = message.id.decimal();
@@ -109,23 +123,34 @@ COMCP_DECL fault session::refusal(const json::object& object)
     return why;
 }
 
-COMCP_DECL void session::on_error_without_id(const rpc::message& message)
+COMCP_DECL void session::on_error_without_id(const rpc::message& message, exchange_id exchange)
 {
     note_bad("an error without an id", message.text);
-    if (calls_.size() != 1) return;
-    calls_.any()->end(refusal(*message.error));
+    pending_call* call = caller_on(exchange);
+    if (!call && calls_.size() == 1) call = calls_.any();
+    if (call) end_answered(*call, refusal(*message.error));
+}
+
+COMCP_DECL void session::end_answered(pending_call& call, fault why)
+{
+    const exchange_id exchange = exchange_of(call);
+    call.end(std::move(why));
+    if (!role_->serves()) wire_->complete(exchange);
     offer_room();
+}
+
+COMCP_DECL void session::leave_if_retired()
+{
+    if (retired_ && calls_.size() == 0 && waiting_for_room_.empty() && state_ == state::open)
+        begin_close(fault(errc::closed, "another session took its place"), false);
 }
 
 COMCP_DECL void session::send_request(pending_call& call)
 {
     call.id_ = ++last_id_;
     std::string& out = begin_message({exchange_of(call), send_hint::kind::request});
-    out += R"({"jsonrpc":"2.0","id":)";
-    write_integer(out, call.id_);
-    out += R"(,"method":")";
-    out += call.method_;
-    out += R"(","params":)";
+    append_all(out,
+               {R"({"jsonrpc":"2.0","id":)", integer_text(call.id_), R"(,"method":")", call.method_, R"(","params":)"});
     call.write_params(out);
     out += '}';
     end_message(out);

@@ -188,7 +188,9 @@ COMCP_DECL task<void> session::shut_down(std::shared_ptr<session> self, fault wh
     }
     self->wire_->close();
     self->drained_.complete();
-    while ((self->reading_ || self->handlers_ != 0 || !self->beside_.empty()) && self->close_by_.set())
+    self->dismiss_idle_workers(); // the others end by themselves from now on
+    while ((self->reading_ || self->handlers_ != 0 || self->workers_ != 0 || !self->beside_.empty()) &&
+           self->close_by_.set())
         co_await self->quiet_.wait();
     self->close_by_.clear();
     self->stall_.clear();
@@ -217,6 +219,7 @@ COMCP_DECL void session::drop()
     home_->leave();
     wire_->context_gone();
     executor_ = comcp::executor();
+    idle_workers_.clear(); // dropped as well
 }
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -46,11 +46,49 @@ COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::
     answer_error(&request.id_, request.route_, code, message, data);
 }
 
-COMCP_DECL void session::spawn(const std::shared_ptr<inbound>& request, task<void> body)
+COMCP_DECL void session::spawn(std::shared_ptr<inbound> request, task<void> body)
 {
     count_handler(*request);
-    asio::co_spawn(executor_, std::move(body),
-                   asio::bind_cancellation_slot(request->signal_.slot(), handler_ended(shared_from_this(), request)));
+    const auto assign = [&](handler_worker& worker) {
+        request->worker_signal_ = &worker.signal;
+        worker.request = std::move(request);
+        worker.job = std::move(body);
+    };
+    if (!idle_workers_.empty()) {
+        handler_worker& worker = *idle_workers_.back();
+        idle_workers_.pop_back();
+        assign(worker);
+        return worker.idle.complete();
+    }
+    const auto worker = std::make_shared<handler_worker>(*lot_);
+    assign(*worker);
+    ++workers_;
+    asio::co_spawn(executor_, work(shared_from_this(), *worker),
+                   asio::bind_cancellation_slot(worker->signal.slot(), worker_ended(shared_from_this(), worker)));
+}
+
+COMCP_DECL task<void> session::work(std::shared_ptr<session> self, handler_worker& me)
+{
+    while (me.request) {
+        {
+            task<void> job = std::move(me.job); // in a scope: its frame ends before its request does
+            try {
+                co_await std::move(job);
+            } catch (...) { // it answers for itself; without an answer the request is answered below
+            }
+        }
+        co_await asio::this_coro::reset_cancellation_state();
+        co_await asio::this_coro::throw_if_cancelled(true);
+        self->on_handler_ended(*std::exchange(me.request, nullptr));
+        if (self->state_ == state::ended || self->idle_workers_.size() >= handler_worker::most_idle) co_return;
+        self->idle_workers_.push_back(&me);
+        co_await me.idle.wait_uncancelled();
+    }
+}
+
+COMCP_DECL void session::dismiss_idle_workers()
+{
+    for (handler_worker* each : std::exchange(idle_workers_, {})) each->idle.complete();
 }
 
 COMCP_DECL void session::spawn_on(const comcp::executor& elsewhere, const std::shared_ptr<inbound>& request,
@@ -58,10 +96,10 @@ COMCP_DECL void session::spawn_on(const comcp::executor& elsewhere, const std::s
 {
     count_handler(*request);
     const comcp::executor strand = asio::make_strand(elsewhere);
-    request->emit_on(strand);
-    asio::co_spawn(
-        strand, std::move(body),
-        asio::bind_cancellation_slot(request->signal_.slot(), foreign_handler_ended(home_, weak_from_this(), request)));
+    request->foreign_ = strand;
+    asio::co_spawn(strand, std::move(body),
+                   asio::bind_cancellation_slot(request->foreign_signal_.slot(),
+                                                foreign_handler_ended(home_, weak_from_this(), request)));
 }
 
 COMCP_DECL void session::spawn_beside(task<void> body)
@@ -87,6 +125,7 @@ COMCP_DECL task<void> session::read(std::shared_ptr<session> self)
                 if (self->must_pause()) co_await self->drained_.wait();
             }
         }
+        self->parser_.clear(); // an idle session does not hold its last message
     }
 }
 
@@ -184,7 +223,7 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
         break;
     case rpc::message::kind::result:
     case rpc::message::kind::error:
-        on_answer(message);
+        on_answer(message, route.exchange);
         no_answer_due(route);
         break;
     }
@@ -222,8 +261,7 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
         fault why = fail(too_deep ? errc::too_deep : errc::invalid_message,
                          "the answer is malformed: " + std::string(read.why) + ": " + std::string(text.substr(0, 200)));
         why.fate = outcome::unknown;
-        call->end(std::move(why));
-        offer_room();
+        end_answered(*call, std::move(why));
         if (role_->serves() && route.batch) batch_part_done(route); // it was counted as one to be answered
         else no_answer_due(route);
     }
@@ -251,8 +289,7 @@ COMCP_DECL void session::on_oversized(const rpc::oversize_facts& facts, exchange
             fault why = fail(errc::too_large, "the answer of " + std::to_string(facts.bytes) +
                                                   " bytes is over the limit of " + std::to_string(limits_.message));
             why.fate = outcome::unknown;
-            call->end(std::move(why));
-            return offer_room();
+            return end_answered(*call, std::move(why));
         }
     }
     if (role_->serves() && !facts.has_result && !facts.has_error)
@@ -275,7 +312,7 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
     ++statistics_.cancelled_by_peer;
     const std::shared_ptr<inbound> request = release(*found);
     if (request->route_.batch) batch_part_done(request->route_);
-    else wire_->abandon(request->route_.exchange);
+    else if (role_->serves()) wire_->abandon(request->route_.exchange); // a client's exchange is its own call's
     request->emit(request);
 }
 
@@ -304,7 +341,7 @@ COMCP_DECL void session::end_message(std::string& out)
     ++statistics_.sent;
     observer_.send(std::string_view(out).substr(message_start_));
     wire_->commit();
-    if (!stall_.set()) {
+    if (!stall_.set() && wire_->queued() != 0) {
         stall_mark_ = wire_->written();
         idle_checks_ = -1; // the first check may come right after a later message, so it does not count
         watch_output();
@@ -350,6 +387,7 @@ COMCP_DECL void session::on_handler_ended(inbound& request)
     --handlers_;
     if (request.answered_) --answered_handlers_;
     request.running_ = false;
+    request.worker_signal_ = nullptr;
     held_bytes_ -= request.bytes_;
     if (request.session_) answer_error(request, rpc_code::internal_error, "the handler ended without an answer");
     if (drained_.waiting() && !must_pause()) drained_.complete();

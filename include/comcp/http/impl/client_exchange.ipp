@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT
+//
+// What a response makes of an exchange.
+#pragma once
+
+#include <comcp/http/client_exchange.hpp>
+#include <comcp/http/client_hub.hpp>
+
+#include <comcp/http/retry_after.hpp>
+#include <comcp/http/status.hpp>
+#include <comcp/rpc/parse.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+/// Text of a peer for an error: one line of printable characters, cut.
+COMCP_DECL std::string excerpt(std::string_view text)
+{
+    constexpr std::size_t most = 200;
+    std::string out;
+    for (const char c : text.substr(0, most)) out += static_cast<unsigned char>(c) < ' ' || c == 0x7F ? ' ' : c;
+    if (text.size() > most) out += "...";
+    return out;
+}
+
+COMCP_DECL bool is_encoded(const fields& head)
+{
+    for (const std::string_view each : head.items("Content-Encoding"))
+        if (!equal_ignoring_case(each, "identity")) return true;
+    return false;
+}
+
+COMCP_DECL std::string_view client_exchange::last_event_id() const
+{
+    if (!events_ || !valid_value(events_->last_event_id())) return {};
+    return events_->last_event_id();
+}
+
+// ---- verdicts ------------------------------------------------------------------------------------------------------
+
+COMCP_DECL void client_exchange::asked(client_connection& on, std::shared_ptr<const url> to, bool in_session)
+{
+    on_ = &on;
+    sent_to_ = std::move(to);
+    in_session_ = in_session;
+}
+
+COMCP_DECL void client_exchange::complete()
+{
+    answered_ = true;
+    if (!on_) return finish();
+    // What is left is read, so that the connection can be used again; not for long.
+    hub_.set_due(*this, hub_.settings().times.rest);
+}
+
+COMCP_DECL void client_exchange::abandon()
+{
+    answered_ = true;
+    leave_connection();
+    finish();
+}
+
+COMCP_DECL bool client_exchange::resume()
+{
+    // Handshake era, transports: a stream whose events have ids is resumed with a GET, also that of a POST (E-35).
+    if (phase_ != phase::told || last_event_id().empty()) return false;
+    return pause();
+}
+
+COMCP_DECL void client_exchange::expired()
+{
+    const auto hub = hub_.shared_from_this(); // the session may end in here
+    const auto self = shared_from_this();
+    time_is_up();
+    hub->wake();
+}
+
+COMCP_DECL void client_exchange::time_is_up()
+{
+    if (phase_ == phase::pausing) {
+        resuming_ = what_ != sent_kind::listen;
+        body = std::string();
+        return hub_.start(shared_from_this());
+    }
+    const bool asked = on_ != nullptr;
+    leave_connection();
+    if (answered_ || what_ == sent_kind::end_session) return finish();
+    if (phase_ == phase::events) return stream_ended();
+    fault why = fail(errc::timed_out, "no response within the time limit");
+    why.fate = asked ? outcome::unknown : outcome::not_sent;
+    if (asks() == sent_kind::listen && pause_or_end(why)) return;
+    give_up(std::move(why));
+}
+
+// ---- the response --------------------------------------------------------------------------------------------------
+
+COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
+{
+    status_ = response.status;
+    problem_ = {};
+    whole_ = {};
+    text_.clear();
+    declared_ = response.body.length;
+    rule_ = judge_reply(reply_facts_of(asks(), in_session_, response.status, response.fields));
+    if (rule_.what == reply::json || rule_.what == reply::stream) {
+        if (is_encoded(response.fields)) {
+            problem_ = "its content is encoded, which was not asked for";
+            rule_ = reply_rule{reply::unexpected};
+        } else if (what_ == sent_kind::request && !resuming_) {
+            if (const result<void> learnt = hub_.learn_session(response.fields); !learnt) {
+                problem_ = "its Mcp-Session-Id is not visible ASCII";
+                rule_ = reply_rule{reply::unexpected};
+            }
+        }
+    }
+    switch (rule_.what) {
+    case reply::json:
+        phase_ = phase::json;
+        hub_.set_due(*this, hub_.settings().times.idle);
+        return hub_.settings().bounds.message;
+    case reply::stream:
+        phase_ = phase::events;
+        if (events_) events_->restart();
+        else events_.emplace(hub_.settings().bounds.message);
+        opened_ = hub_.now();
+        hub_.set_due(*this, hub_.settings().times.first_event);
+        return unlimited_body;
+    case reply::accepted: {
+        const bool endless =
+            response.body == framing::until_close() || has_media_type(response.fields, "text/event-stream");
+        phase_ = phase::draining;
+        if (!endless) return drained_at_most;
+        leave_connection();
+        finish();
+        return 0;
+    }
+    default: break;
+    }
+    phase_ = phase::refusal;
+    challenge_ = std::string(response.fields.find("WWW-Authenticate").value_or(""));
+    for (const std::string_view more : response.fields.find_all("WWW-Authenticate"))
+        if (more.data() != response.fields.find("WWW-Authenticate")->data()) challenge_.append(", ").append(more);
+    location_ = std::string(response.fields.find("Location").value_or(""));
+    retry_after_.reset();
+    if (const auto value = response.fields.find("Retry-After")) {
+        // The server's own clock: no other is needed for a date.
+        const auto date = parse_http_date(response.fields.find("Date").value_or(""));
+        retry_after_ = parse_retry_after(*value, date.value_or(std::chrono::sys_seconds()));
+        if (!date && value->find(':') != value->npos) retry_after_.reset();
+    }
+    hub_.set_due(*this, hub_.settings().times.notice);
+    return rule_.look_in_body ? hub_.settings().bounds.message : drained_at_most;
+}
+
+COMCP_DECL void client_exchange::on_body(std::string_view piece)
+{
+    switch (phase_) {
+    case phase::events: return read_stream(piece);
+    case phase::json:
+    case phase::refusal:
+        if (hub_.settings().times.idle != no_limit && phase_ == phase::json)
+            hub_.set_due(*this, hub_.settings().times.idle);
+        if (text_.empty() && whole_.empty() && piece.size() == declared_) {
+            whole_ = piece;
+            return;
+        }
+        if (text_.empty() && declared_ > text_.capacity()) text_.reserve(static_cast<std::size_t>(declared_));
+        text_ += piece;
+        return;
+    default: return;
+    }
+}
+
+COMCP_DECL void client_exchange::on_end()
+{
+    client_connection* const was_on = std::exchange(on_, nullptr);
+    switch (phase_) {
+    case phase::json:
+        if (!text_.empty()) whole_ = text_;
+        if (answered_) return finish();
+        if (whole_.find_first_not_of(" \t\r\n") == whole_.npos) {
+            problem_ = "it is empty";
+            return give_up(status_fault());
+        }
+        return deliver_answer(was_on);
+    case phase::events: return stream_ended();
+    case phase::refusal:
+        if (!text_.empty()) whole_ = text_;
+        return conclude(was_on);
+    default: return finish();
+    }
+}
+
+COMCP_DECL void client_exchange::on_broken(broken_request how)
+{
+    client_connection* const was_on = std::exchange(on_, nullptr);
+    fault why = std::move(how.why);
+    why.fate = how.sent ? outcome::unknown : outcome::not_sent;
+    if (how.begun && why.code == errc::invalid_message)
+        why = fail(errc::bad_response, "the response is not HTTP/1.1: " + why.text);
+    if (how.sent) why.fate = outcome::unknown;
+    switch (phase_) {
+    case phase::asking: break;
+    case phase::events: return stream_ended();
+    case phase::json:
+        if (answered_) return finish();
+        if (why.code != errc::too_large) return give_up(std::move(why));
+        {
+            // What it answers is known, whatever is in it.
+            rpc::oversize_facts facts;
+            facts.object = facts.id_present = facts.id_known = facts.has_result = true;
+            facts.id = rpc::id(static_cast<std::int64_t>(number_));
+            facts.bytes = static_cast<std::size_t>(declared_ != 0 ? declared_ : text_.size());
+            deliver_oversized(facts);
+        }
+        return tell_closed();
+    case phase::refusal:
+        if (!text_.empty()) whole_ = text_;
+        return conclude(was_on);
+    default: return finish();
+    }
+    if (answered_) return finish();
+    // What only reads, or ends, may be asked again; an idle connection that died is no reason to give up.
+    const bool harmless = asks() == sent_kind::listen || what_ == sent_kind::end_session;
+    if ((harmless && how.reused && !how.begun && !std::exchange(repeated_, true)) || (!how.sent && how.reused))
+        return hub_.start(shared_from_this());
+    if (what_ == sent_kind::end_session) return finish();
+    if (asks() == sent_kind::listen && pause_or_end(why)) return;
+    give_up(std::move(why));
+}
+
+COMCP_DECL void client_exchange::read_stream(std::string_view piece)
+{
+    if (hub_.settings().times.idle != no_limit || hub_.settings().times.first_event != no_limit)
+        hub_.set_due(*this, answered_ ? hub_.settings().times.rest : hub_.settings().times.idle);
+    events_->feed(piece);
+    sse_event event;
+    while (phase_ == phase::events && events_->next(event)) {
+        attempt_ = 0;
+        if (event.oversized) {
+            deliver_oversized(event.facts);
+        } else if (!event.blank() && event.type == "message") { // E-37
+            deliver(event.data, piece);
+        }
+    }
+}
+
+COMCP_DECL void client_exchange::deliver(std::string_view text, std::string_view piece)
+{
+    const std::less_equal<const char*> before;
+    const bool in_piece =
+        before(piece.data(), text.data()) && before(text.data() + text.size(), piece.data() + piece.size());
+    if (in_piece) hub_.keep(on_, nullptr);
+    else text = hub_.keep_text(text);
+    hub_.push(transport_event::kind::message, number_).text = text;
+}
+
+COMCP_DECL void client_exchange::deliver_answer(client_connection* from)
+{
+    hub_.keep(from, shared_from_this());
+    hub_.push(transport_event::kind::message, number_).text = whole_;
+    tell_closed();
+}
+
+COMCP_DECL void client_exchange::deliver_oversized(const rpc::oversize_facts& facts)
+{
+    hub_.push(transport_event::kind::oversized, number_).skipped = facts;
+}
+
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+COMCP_DECL void client_exchange::stream_ended()
+{
+    if (answered_) return finish();
+    if (what_ != sent_kind::listen) return tell_closed();
+    // A stream that stood for a while was a good one, though nothing was said on it.
+    if (hub_.now() - opened_ >= std::chrono::minutes(1)) attempt_ = 0;
+    if (!pause()) finish();
+}
+
+COMCP_DECL bool client_exchange::answered_all_the_same()
+{
+    if (!rule_.look_in_body || whole_.empty()) return false;
+    rpc::parser parser(hub_.settings().bounds.depth);
+    const rpc::parsed& read = parser.parse(whole_);
+    if (read.state != rpc::parsed::status::message || !read.msg.has_id) return false;
+    const bool failed = read.msg.type == rpc::message::kind::error;
+    if (!failed && read.msg.type != rpc::message::kind::result) return false;
+    if (read.msg.id.decimal() != static_cast<std::int64_t>(number_)) return false;
+    std::optional<std::int64_t> code;
+    if (failed) code = integer_member(*read.msg.error, "code");
+    return answer_counts(rule_, code);
+}
+
+COMCP_DECL void client_exchange::conclude(client_connection* from)
+{
+    if (answered_) return finish();
+    if (rule_.what == reply::session_gone) hub_.lost_session();
+    if (rule_.what == reply::redirected) return follow();
+    if (what_ == sent_kind::request && !resuming_ && answered_all_the_same()) return deliver_answer(from);
+    if (what_ == sent_kind::end_session) return finish();
+    if (asks() == sent_kind::listen) {
+        // 4xx is final (SSE 83); a server that is overloaded or away may come back.
+        if ((rule_.what == reply::busy || status_ >= 500) && pause()) return;
+        if (what_ == sent_kind::listen) return finish();
+    }
+    give_up(status_fault());
+}
+
+COMCP_DECL void client_exchange::follow()
+{
+    // 301, 302 and 303 turn a POST into a GET: nobody follows those (HTTP 91).
+    const bool same_method = status_ == 307 || status_ == 308;
+    const result<url> to = sent_to_->resolve(location_);
+    fault why = status_fault();
+    if (location_.empty() || !to) {
+        why.text += ", without a usable Location";
+    } else {
+        why.text += ": it moved to " + to->text();
+        const bool same = to->origin() == sent_to_->origin();
+        const bool safe = to->secure() || !sent_to_->secure();
+        if (same_method && (same || (hub_.settings().other_origins && safe))) {
+            if (redirects_++ < 3) {
+                hub_.move_to(*to);
+                return hub_.start(shared_from_this());
+            }
+            why.text += ", after 3 other redirects";
+        } else if (same_method) {
+            why.text += ", which is another origin";
+        }
+    }
+    if (what_ == sent_kind::listen || what_ == sent_kind::end_session) return finish();
+    give_up(std::move(why));
+}
+
+COMCP_DECL bool client_exchange::pause()
+{
+    const client_settings& with = hub_.settings();
+    if (!with.reconnect) return false;
+    reconnect_facts facts;
+    facts.attempt = ++attempt_;
+    if (phase_ == phase::refusal && retry_after_) facts.asked = *retry_after_;
+    else if (events_ && events_->retry()) facts.asked = *events_->retry();
+    facts.random = hub_.random();
+    const std::optional<duration> delay = with.reconnect(facts);
+    if (!delay) return false;
+    phase_ = phase::pausing;
+    hub_.set_due(*this, *delay);
+    return true;
+}
+
+COMCP_DECL bool client_exchange::pause_or_end(fault why)
+{
+    if (pause()) return true;
+    if (what_ == sent_kind::listen) {
+        finish();
+    } else {
+        why.fate = outcome::unknown;
+        give_up(std::move(why));
+    }
+    return true;
+}
+
+COMCP_DECL void client_exchange::tell_closed()
+{
+    phase_ = phase::told;
+    hub_.set_due(*this, no_limit);
+    hub_.push(transport_event::kind::exchange_closed, number_);
+}
+
+COMCP_DECL void client_exchange::give_up(fault why)
+{
+    // The POST of a stream that is resumed has arrived.
+    if (resuming_) why.fate = outcome::unknown;
+    hub_.push(transport_event::kind::exchange_failed, number_).why = std::move(why);
+    finish();
+}
+
+COMCP_DECL void client_exchange::finish()
+{
+    phase_ = phase::over;
+    on_ = nullptr;
+    hub_.forget(*this);
+}
+
+COMCP_DECL fault client_exchange::status_fault() const
+{
+    errc code = errc::bad_response;
+    switch (rule_.what) {
+    case reply::session_gone: code = errc::session_expired; break;
+    case reply::busy: code = errc::busy; break;
+    default:
+        if (status_ == 401) code = errc::unauthorized;
+        if (status_ == 403) code = errc::forbidden;
+    }
+    fault why = fail(code, "the server answered " + std::to_string(status_) + ' ' + std::string(status_text(status_)));
+    why.fate = rule_.fate;
+    if (rule_.what == reply::unexpected) {
+        if (problem_.empty()) why.text += ", whose content is no answer: neither JSON nor a stream of events";
+        else why.text.append(", but ").append(problem_);
+    } else if (!problem_.empty()) {
+        why.text.append(", but ").append(problem_);
+    } else if (const std::string said = excerpt(whole_); !said.empty()) {
+        why.text += ": " + said;
+    }
+    auto http = std::make_shared<http_error>();
+    http->status = status_;
+    http->challenge = challenge_;
+    http->retry_after = retry_after_;
+    why.http = std::move(http);
+    return why;
+}
+
+COMCP_DECL void client_exchange::leave_connection()
+{
+    if (client_connection* const connection = std::exchange(on_, nullptr)) connection->cut();
+}
+
+} // namespace comcp::inline COMCP_ABI::http::detail

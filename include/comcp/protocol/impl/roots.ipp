@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// Reading and writing roots: see protocol/roots.hpp.
+#pragma once
+
+#include <comcp/protocol/roots.hpp>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL std::vector<root> read_roots(const json::object& from)
+{
+    std::vector<root> read;
+    const json::array* items = array_member(from, "roots");
+    if (!items) return read;
+    for (const json::value& item : *items) {
+        const json::object* object = item.if_object();
+        const auto uri = object ? string_member(*object, "uri") : std::nullopt;
+        if (uri) read.emplace_back(std::string(*uri), detail::text_member(*object, "name"));
+    }
+    return read;
+}
+
+COMCP_DECL void write_roots(std::string& out, const std::vector<root>& roots)
+{
+    out += R"({"roots":[)";
+    bool comma = false;
+    for (const root& each : roots) {
+        if (comma) out += ',';
+        comma = true;
+        write_string(out += R"({"uri":)", each.uri);
+        if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
+        out += '}';
+    }
+    out += "]}";
+}
+
+} // namespace comcp::inline COMCP_ABI

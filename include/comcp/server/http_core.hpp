@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// What an HTTP service and its running requests share: see server/http_service.hpp. Every coroutine holds it, none
+// holds the service.
+#pragma once
+
+#include <comcp/http/guard.hpp>
+#include <comcp/http/service.hpp>
+#include <comcp/server/http_service_options.hpp>
+#include <comcp/server/server_core.hpp>
+#include <comcp/server/session_table.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// A POST, which keeps its session busy until it is answered and read.
+class posted_exchange final : public http::exchange
+{
+public:
+    posted_exchange(const http::session_transport& in, http::exchange_form form, session_lease lease)
+        : exchange(in.lot(), form),
+          lease_(std::move(lease))
+    {}
+    const session_lease& lease() const { return lease_; }
+
+private:
+    session_lease lease_;
+};
+
+class http_core final : public std::enable_shared_from_this<http_core>, private parked
+{
+public:
+    http_core(comcp::executor ex, std::weak_ptr<server_core> served, http_service_options chosen, http::guard checked,
+              const comcp::limits& bounds);
+    ~http_core();
+
+    using refusal = std::optional<http::response>;
+
+    static task<refusal> refuse(std::shared_ptr<http_core> self, http::request& head);
+    static task<http::response> handle(std::shared_ptr<http_core> self, http::request whole);
+    static task<void> drain(std::shared_ptr<http_core> self, duration patience);
+
+    /// The service dies: ends all sessions at once, by posts.
+    void abandon();
+
+    const http_service_options options;
+    const std::size_t most_body;
+    const std::shared_ptr<http::budget> memory;
+    const std::shared_ptr<http::budget> streams;
+    const std::shared_ptr<session_table> table;
+
+private:
+    // What can be said without waiting; nothing when the request may go on.
+    refusal refuse_before_authorization(http::request& head) const;
+    refusal refuse_after_authorization(http::request& head) const;
+    refusal refuse_body(http::request& whole) const;
+
+    static task<http::response> judge(std::shared_ptr<http_core> self, http::request whole);
+    /// A POST of a session that there is.
+    static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request whole);
+    /// A POST without a session: it makes one, or is one by itself.
+    static task<http::response> first_post(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
+    static task<http::response> open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
+                                            http::request whole);
+
+    http::exchange_form form_of(const http::request& whole, bool resumable) const;
+    comcp::executor executor_of_session() const;
+    http::response answer_of(const std::shared_ptr<posted_exchange>& from, const std::shared_ptr<session>& owner,
+                             http::request& whole) const;
+    http::response stream_of(std::shared_ptr<http::exchange> from, std::uint32_t reader,
+                             const std::shared_ptr<session>& owner, session_lease lease, http::request& whole) const;
+
+    bool closed() const { return closing_.load(std::memory_order_relaxed) || served_.expired(); }
+    void drop() override { executor_ = comcp::executor(); }
+
+    comcp::executor executor_;
+    std::shared_ptr<parking_lot> lot_;
+    std::weak_ptr<server_core> served_;
+    http::guard guard_;
+    std::shared_ptr<const http::session_transport_settings> settings_;
+    std::atomic<bool> closing_{false};
+};
+
+} // namespace comcp::inline COMCP_ABI::detail

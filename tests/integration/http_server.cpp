@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// A server over HTTP with its sockets, on the host's own loop and as a program.
+#include "catch.hpp"
+#include "raw_client.hpp"
+#include "support.hpp"
+
+#include <comcp/server/run_http.hpp>
+
+#include <boost/json.hpp>
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <thread>
+
+using namespace std::chrono_literals;
+using support::raw_client;
+namespace asio = comcp::asio;
+
+namespace
+{
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+/// A client of the MCP endpoint "/mcp" that knows its session.
+class mcp_client
+{
+public:
+    explicit mcp_client(std::uint16_t port) : socket_(port) {}
+
+    std::string ask(std::string_view message) { return socket_.ask(request("POST", message)); }
+    void send(std::string_view message) { REQUIRE(socket_.send(request("POST", message))); }
+    std::string answer() { return socket_.answer(); }
+    std::string end_session() { return socket_.ask(request("DELETE", "")); }
+    void connect()
+    {
+        const std::string got = ask(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{)"
+                                    R"("protocolVersion":"2025-11-25","capabilities":{},)"
+                                    R"("clientInfo":{"name":"raw","version":"1"}}})");
+        REQUIRE(got.starts_with("HTTP/1.1 200 OK\r\n"));
+        constexpr std::string_view name = "Mcp-Session-Id: ";
+        const std::size_t at = got.find(name);
+        REQUIRE(at != got.npos);
+        session_ = got.substr(at, got.find("\r\n", at) + 2 - at);
+        CHECK(ask(R"({"jsonrpc":"2.0","method":"notifications/initialized"})").starts_with("HTTP/1.1 202 "));
+    }
+    raw_client& socket() { return socket_; }
+
+private:
+    std::string request(std::string_view method, std::string_view body) const
+    {
+        return std::string(method) +
+               " /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+               "Accept: application/json, text/event-stream\r\n" +
+               session_ + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+    }
+
+    raw_client socket_;
+    std::string session_;
+};
+
+std::string call(std::string_view tool, std::string_view arguments)
+{
+    return R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":")" + std::string(tool) +
+           R"(","arguments":)" + std::string(arguments) + "}}";
+}
+
+/// Starts the program and gives the port that it tells.
+std::uint16_t port_of(support::process& program)
+{
+    constexpr std::string_view said = "comcp: serving at http://";
+    program.wait_for_error("/mcp\n");
+    const std::string& errors = program.errors();
+    REQUIRE(errors.starts_with(said));
+    return static_cast<std::uint16_t>(std::stoul(errors.substr(errors.rfind(':') + 1)));
+}
+
+} // namespace
+
+TEST_CASE("An HTTP server runs on the host's own loop")
+{
+    asio::io_context io;
+    comcp::server server("served", "1");
+    server.tool("hello", "", [] { return "hello over HTTP"; });
+    comcp::http_server http(io.get_executor(), server);
+    CHECK(http.url() == "");
+    http.bind("localhost", 0);
+    CHECK(http.url() == "http://localhost:" + std::to_string(http.port()) + "/mcp");
+    int ends = 0;
+    const auto ended = [&](std::exception_ptr failure) {
+        CHECK(failure == nullptr);
+        if (++ends == 2) io.stop(); // the host's loop has other work
+    };
+    asio::co_spawn(io, http.serve(), ended);
+    std::thread thread([&] { io.run(); });
+
+    mcp_client client(http.port());
+    client.connect();
+    CHECK(has(client.ask(call("hello", "{}")), "hello over HTTP"));
+    CHECK(has(client.ask(R"({"jsonrpc":"2.0","id":3,"method":"ping"})"), R"("result":{})"));
+    CHECK(client.end_session().starts_with("HTTP/1.1 204 "));
+    CHECK(client.ask(call("hello", "{}")).starts_with("HTTP/1.1 404 "));
+
+    asio::co_spawn(io, http.drain(10s), ended);
+    thread.join();
+    CHECK(ends == 2);
+    CHECK_FALSE(raw_client(AF_INET).connect(http.port()));
+}
+
+TEST_CASE("An HTTP server does not listen where nobody is authorized")
+{
+    asio::io_context io;
+    comcp::server server("served", "1");
+    const auto refused = [](comcp::http_server& http, std::string_view host) {
+        try {
+            http.bind(host, 0);
+        } catch (const comcp::error& e) {
+            CHECK(e.code() == comcp::errc::invalid_argument);
+            CHECK(e.text() == "other machines can reach \"" + std::string(host) +
+                                  "\": say who may call with authorize(), or allow_unauthorized_remote()");
+            return true;
+        }
+        return false;
+    };
+    comcp::http_server plain(io.get_executor(), server);
+    CHECK(refused(plain, "0.0.0.0"));
+    CHECK(refused(plain, "::"));
+    CHECK(plain.port() == 0);
+    CHECK_FALSE(refused(plain, "127.0.0.1"));
+
+    comcp::http_server_options judged;
+    judged.authorize([](const comcp::http::request&) { return comcp::http_access::allow(); });
+    comcp::http_server with_judge(io.get_executor(), server, judged);
+    CHECK_FALSE(refused(with_judge, "0.0.0.0"));
+
+    comcp::http_server open(io.get_executor(), server, comcp::http_server_options().allow_unauthorized_remote());
+    CHECK_FALSE(refused(open, "0.0.0.0"));
+    CHECK(open.url() == "http://localhost:" + std::to_string(open.port()) + "/mcp");
+}
+
+TEST_CASE("A program that serves HTTP ends in order at the first signal")
+{
+    const int signal = GENERATE(SIGTERM, SIGINT);
+    support::process program("http_fixture", {"localhost:0"});
+    const std::uint16_t port = port_of(program);
+    mcp_client idle(port);
+    idle.connect();
+    CHECK(has(idle.ask(call("echo", R"({"text":"over HTTP"})")), "over HTTP"));
+    mcp_client busy(port);
+    busy.connect();
+    busy.send(call("wait", R"({"milliseconds":300})"));
+    CHECK_FALSE(busy.socket().readable(50)); // it has begun
+    program.signal(signal);
+    CHECK(has(busy.answer(), "waited"));
+    CHECK(idle.socket().rest() == "");
+    busy.socket().close();
+    CHECK(program.exit() == "exit 0");
+    CHECK(program.rest() == ""); // stdout is the program's own
+}
+
+TEST_CASE("A program that serves HTTP ends at once at the second signal")
+{
+    support::process program("http_fixture", {"127.0.0.1:0"});
+    mcp_client client(port_of(program));
+    client.connect();
+    client.send(call("wait", R"({"milliseconds":60000})"));
+    CHECK_FALSE(client.socket().readable(50));
+    program.signal(SIGTERM);
+    CHECK_FALSE(client.socket().readable(50));
+    program.signal(SIGTERM);
+    client.socket().rest();
+    CHECK(program.exit() == "exit 0");
+}
+
+TEST_CASE("A program that cannot serve says why")
+{
+    SECTION("no address")
+    {
+        support::process program("http_fixture", {"nowhere"});
+        CHECK(program.exit() == "exit 1");
+        CHECK(has(program.errors(), "\"nowhere\" is no address to listen at: a port is missing"));
+    }
+    SECTION("not for everybody")
+    {
+        support::process program("http_fixture", {"0.0.0.0:0"});
+        CHECK(program.exit() == "exit 1");
+        CHECK(has(program.errors(), "say who may call with authorize()"));
+    }
+    SECTION("taken")
+    {
+        support::process first("http_fixture", {"127.0.0.1:0"});
+        support::process second("http_fixture", {"127.0.0.1:" + std::to_string(port_of(first))});
+        CHECK(second.exit() == "exit 1");
+        CHECK(has(second.errors(), "cannot listen at 127.0.0.1:"));
+    }
+}

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: MIT
+// A client over Streamable HTTP against a server that the test plays byte by byte: answers as JSON and as streams,
+// sessions, streams that break and are resumed, statuses, time limits, reuse of connections, and every kind of end.
+#include "http_script.hpp"
+
+using namespace script;
+
+namespace
+{
+
+const std::string nothing = R"({"content":[]})";
+
+} // namespace
+
+// ---- handshake and fields ------------------------------------------------------------------------------------------
+
+TEST_CASE("A client shakes hands over HTTP and repeats session and version in every request", "[http_client]")
+{
+    http_stage s;
+    auto connecting = s.start(s.client().connect());
+    auto hello = s.web.expect("initialize");
+    CHECK(hello.head.method == "POST");
+    CHECK(hello.head.target == "/mcp");
+    CHECK(hello.head.host.host == "server.test");
+    CHECK(hello.field("Accept") == "application/json, text/event-stream");
+    CHECK(hello.field("Content-Type") == "application/json");
+    CHECK(hello.field("Accept-Encoding") == "identity");
+    CHECK(hello.field("Mcp-Session-Id") == "-");
+    CHECK(hello.field("MCP-Protocol-Version") == "-");
+    hello.reply(welcome("2025-06-18"), "Mcp-Session-Id: abc\r\n");
+    auto ready = s.web.expect("notifications/initialized");
+    CHECK(ready.field("Mcp-Session-Id") == "abc");
+    CHECK(ready.field("MCP-Protocol-Version") == "2025-06-18");
+    ready.accepted();
+    connecting.value();
+    auto call = s.start(s.client().call("greet"));
+    auto asked = s.web.expect("tools/call");
+    CHECK(asked.field("mcp-session-id") == "abc");
+    CHECK(asked.field("MCP-Protocol-Version") == "2025-06-18");
+    asked.reply(text_result("hello"));
+    CHECK(to_text(call.value()) == "hello");
+    CHECK(s.web.connections() == 2); // one listens
+}
+
+TEST_CASE("Nothing overtakes the notification that ends the handshake", "[http_client]")
+{
+    http_stage s;
+    auto connecting = s.start(s.client().connect());
+    s.web.expect("initialize").reply(welcome());
+    auto ready = s.web.expect("notifications/initialized");
+    auto call = s.start(s.client().call("greet"));
+    CHECK(s.web.quiet());
+    ready.accepted();
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(call.succeeded());
+}
+
+TEST_CASE("Answers come as JSON in one piece, in many, and in chunks", "[http_client]")
+{
+    http_stage s;
+    s.connect();
+    const std::string text(70000, 'x');
+    auto call = s.start(s.client().call("greet"));
+    auto asked = s.web.expect("tools/call");
+    const std::string body = asked.result_text(text_result(text));
+    std::size_t cut = 0;
+    SECTION("in one") { asked.answer(200, "application/json; charset=utf-8", body); }
+    SECTION("in pieces")
+    {
+        const std::string whole =
+            "HTTP/1.1 200 OK\r\nContent-Type: Application/JSON\r\nContent-Length: " + std::to_string(body.size()) +
+            "\r\n\r\n" + body;
+        for (; cut < 400; cut += 7) asked.raw(whole.substr(cut, 7));
+        for (; cut < whole.size(); cut += 3000) asked.raw(whole.substr(cut, 3000));
+    }
+    SECTION("in chunks")
+    {
+        asked.raw("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n");
+        asked.raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+        for (; cut < body.size(); cut += 10000) asked.piece(body.substr(cut, 10000));
+        asked.end_stream();
+    }
+    SECTION("until the end of the connection")
+    {
+        asked.raw("HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n" + body);
+        CHECK_FALSE(call.done());
+        asked.end();
+    }
+    CHECK(call.value().content.size() == 1);
+    CHECK(s.client().statistics().bad_messages == 0);
+}
+
+TEST_CASE("A notification is accepted with any success, whatever comes with it (HTTP 85, 86)", "[http_client]")
+{
+    http_stage s;
+    auto connecting = s.start(s.client().connect());
+    s.web.expect("initialize").reply(welcome());
+    auto ready = s.web.expect("notifications/initialized");
+    SECTION("a few words") { ready.answer(200, "text/plain", "Accepted"); }
+    SECTION("null") { ready.answer(200, "application/json", "null"); }
+    SECTION("nothing") { ready.answer(200, "", ""); }
+    SECTION("204") { ready.raw("HTTP/1.1 204 No Content\r\n\r\n"); }
+    SECTION("a stream") { ready.stream(); }
+    SECTION("a refusal, which is counted") { ready.answer(400, "text/plain", "no"); }
+    connecting.value();
+    s.web.expect("GET").answer(405, "", "");
+    auto call = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(call.succeeded());
+}
+
+TEST_CASE("One connection serves one call after another", "[http_client]")
+{
+    http_stage s;
+    s.connect();
+    for (int i = 0; i < 10; ++i) {
+        auto call = s.start(s.client().call("greet"));
+        s.web.expect("tools/call").reply(nothing);
+        CHECK(call.succeeded());
+    }
+    CHECK(s.web.connections() == 1);
+}
+
+TEST_CASE("Many calls at once have a connection each, up to the limit, and are answered in any order", "[http_client]")
+{
+    http_stage s;
+    s.make(s.server().connections(16));
+    s.connect();
+    std::vector<running<comcp::answer>> calls;
+    for (int i = 0; i < 64; ++i) calls.push_back(s.start(s.client().call("t" + std::to_string(i))));
+    CHECK(s.web.waiting() == 16);
+    int seen = 0;
+    while (s.web.waiting() != 0) {
+        auto asked = s.web.next();
+        const std::string tool(asked.message().at("params").at("name").as_string());
+        asked.reply(text_result(tool));
+        ++seen;
+    }
+    CHECK(seen == 64);
+    for (int i = 0; i < 64; ++i) CHECK(to_text(calls[static_cast<std::size_t>(i)].value()) == "t" + std::to_string(i));
+    CHECK(s.web.connections() <= 16);
+    s.advance(31s); // idle ones are closed
+    CHECK(s.web.open_connections() == 0);
+}
+
+// ---- streams -------------------------------------------------------------------------------------------------------
+
+TEST_CASE("An answer comes as a stream of events, after progress and with questions of the server", "[http_client]")
+{
+    http_stage s;
+    comcp::client_options options;
+    options.roots({comcp::root("file:///here")});
+    s.make(s.server(), options);
+    s.connect();
+    std::vector<double> heard;
+    comcp::call_options with;
+    with.on_progress([&](const comcp::progress& p) { heard.push_back(p.value); });
+    auto call = s.start(s.client().call("slow", {}, with));
+    auto asked = s.web.expect("tools/call");
+    asked.stream().piece(": hello\n\n").progress(asked.id(), 1).progress(asked.id(), 2);
+    CHECK(heard == std::vector<double>{1, 2});
+    asked.event(R"({"jsonrpc":"2.0","id":"r1","method":"roots/list"})");
+    auto roots = s.web.expect("answer");
+    CHECK(has(roots.body, R"("id":"r1")"));
+    CHECK(has(roots.body, "file:///here"));
+    roots.accepted();
+    CHECK_FALSE(call.done());
+    asked.result(text_result("done")).end_stream();
+    CHECK(to_text(call.value()) == "done");
+    auto next = s.start(s.client().call("again"));
+    CHECK(s.web.expect("tools/call").connection()->requests >=
+          2); // the stream ended well: its connection is used again
+}
+
+TEST_CASE("Line ends, several data lines, ids and priming events are all read, wherever they are cut (SSE 77 to 82)",
+          "[http_client]")
+{
+    const std::string forms[] = {
+        "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{}}\r\n\r\n",
+        "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{}}\r\r",
+        "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\ndata: \"result\":{}}\n\n",
+        "\xEF\xBB\xBF"
+        "data:{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"_meta\":{\"t\":\"x\xE2\x80\xA8y\"}}}\nevent: message\n\n",
+        "id: 7\nretry: 500\ndata:\n\ndata: \n\nevent: other\ndata: {]\n\n"
+        "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{}}\n\n",
+    };
+    http_stage s;
+    s.connect();
+    for (const std::string& form : forms) {
+        for (const std::size_t size : {std::size_t(1), std::size_t(7), std::size_t(1000)}) {
+            auto call = s.start(s.client().call("greet"));
+            auto asked = s.web.expect("tools/call");
+            std::string events = form;
+            events.replace(events.find("ID"), 2, asked.id());
+            INFO(events << " in pieces of " << size);
+            asked.stream();
+            for (std::size_t at = 0; at < events.size(); at += size) asked.piece(events.substr(at, size));
+            CHECK(call.succeeded());
+            asked.end_stream();
+        }
+    }
+    CHECK(s.client().statistics().bad_messages == 0);
+}
+
+TEST_CASE("Events of one piece are all heard, in order", "[http_client]")
+{
+    http_stage s;
+    s.connect();
+    std::vector<double> heard;
+    comcp::call_options with;
+    with.on_progress([&](const comcp::progress& p) { heard.push_back(p.value); });
+    auto call = s.start(s.client().call("slow", {}, with));
+    auto asked = s.web.expect("tools/call");
+    std::string events;
+    for (int i = 1; i <= 50; ++i)
+        http::write_sse_event(events,
+                              R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
+                                  asked.id() + R"(,"progress":)" + std::to_string(i) + "}}");
+    http::write_sse_event(events, asked.result_text(text_result("all")));
+    asked.stream().piece(events).end_stream();
+    CHECK(heard.size() == 50);
+    CHECK(!heard.empty());
+    CHECK(to_text(call.value()) == "all");
+}
+
+TEST_CASE("A stream that ends without the answer and without ids loses its call at once (STREAM 96, E-38)",
+          "[http_client]")
+{
+    http_stage s;
+    s.connect();
+    auto call = s.start(s.client().call("slow"));
+    auto asked = s.web.expect("tools/call");
+    asked.stream().progress(asked.id(), 1);
+    SECTION("in order") { asked.end_stream(); }
+    SECTION("by the end of the connection") { asked.end(); }
+    SECTION("by a reset") { asked.reset(); }
+    CHECK(call.failed_with(errc::peer_gone));
+    CHECK(call.failure().fate == outcome::unknown);
+    s.advance(1h);
+    CHECK(s.web.quiet());
+}
+
+TEST_CASE("A stream with ids is resumed after exactly the delay that the server asked for (E-35, E-36)",
+          "[http_client]")
+{
+    http_stage s;
+    s.connect();
+    auto call = s.start(s.client().call("slow"));
+    auto asked = s.web.expect("tools/call");
+    asked.stream().piece("id: st-1\nretry: 500\ndata: \n\n").progress(asked.id(), 1);
+    SECTION("closed in order") { asked.end_stream(); }
+    SECTION("broken") { asked.reset(); }
+    CHECK_FALSE(call.done());
+    s.advance(499ms);
+    CHECK(s.web.quiet());
+    s.advance(1ms);
+    auto again = s.web.expect("GET");
+    CHECK(again.field("Last-Event-ID") == "st-1");
+    CHECK(again.field("Accept") == "text/event-stream");
+    CHECK(again.field("Mcp-Session-Id") == "s-1");
+    again.stream().event(asked.result_text(text_result("late")), "st-2").end_stream();
+    CHECK(to_text(call.value()) == "late");
+    s.advance(1h);
+    CHECK(s.web.quiet());
+}
+
+TEST_CASE("A stream may be closed and resumed many times while events come (polling)", "[http_client]")
+{
+    http_stage s;
+    s.connect();
+    auto call = s.start(s.client().call("slow"));
+    auto asked = s.web.expect("tools/call");
+    asked.stream().piece("id: 0\nretry: 100\ndata: \n\n").end_stream();
+    for (int i = 1; i <= 20; ++i) {
+        s.advance(100ms);
+        auto again = s.web.expect("GET");
+        CHECK(again.field("Last-Event-ID") == std::to_string(i - 1));
+        again.stream().piece("id: " + std::to_string(i) + "\ndata: \n\n").end_stream();
+        CHECK_FALSE(call.done());
+    }
+    s.advance(100ms);
+    s.web.expect("GET").stream().event(asked.result_text(nothing));
+    CHECK(call.succeeded());
+}
+
+TEST_CASE("A resume that leads nowhere is given up, and the call may have run", "[http_client]")
+{
+    http_stage s;
+    s.connect();
+    auto call = s.start(s.client().call("slow"));
+    auto asked = s.web.expect("tools/call");
+    asked.stream().piece("id: 1\ndata: \n\n").reset();
+    SECTION("after 6 attempts without an event")
+    {
+        for (int i = 0; i < 6; ++i) {
+            CHECK_FALSE(call.done());
+            s.advance(1s);
+            auto again = s.web.expect("GET");
+            if (i % 2 == 0) again.stream().end_stream();
+            else again.answer(503, "", "");
+        }
+        CHECK(call.done());
+    }
+    SECTION("when there is no connection")
+    {
+        s.web.door->refuse = true;
+        s.advance(6s);
+        CHECK(s.web.door->attempts == 1 + 6);
+        CHECK(call.failed_with(errc::peer_gone));
+    }
+    SECTION("at once when the server cannot")
+    {
+        s.advance(1s);
+        s.web.expect("GET").answer(405, "", "");
+        CHECK(call.done());
+    }
+    SECTION("at once when the session is gone: the call is not repeated")
+    {
+        s.advance(1s);
+        s.web.expect("GET").answer(404, "", "");
+        CHECK(call.failed_with(errc::session_expired));
+    }
+    CHECK(call.failure().fate == outcome::unknown);
+    s.advance(1min);
+    CHECK(s.web.quiet());
+}
+
+TEST_CASE("What belongs to no request comes on a GET stream, which is opened again with its last id", "[http_client]")
+{
+    http_stage s;
+    int changes = 0;
+    comcp::client_options options;
+    options.on_tools_changed([&] { ++changes; });
+    s.make(s.server(), options);
+    auto connecting = s.start(s.client().connect());
+    s.web.expect("initialize").reply(welcome(), "Mcp-Session-Id: s-1\r\n");
+    s.web.expect("notifications/initialized").accepted();
+    auto listening = s.web.expect("GET");
+    CHECK(listening.field("Accept") == "text/event-stream");
+    CHECK(listening.field("Mcp-Session-Id") == "s-1");
+    CHECK(listening.field("MCP-Protocol-Version") == "2025-11-25");
+    CHECK(listening.field("Last-Event-ID") == "-");
+    const std::string changed = R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})";
+    listening.stream().event(changed, "g-1");
+    CHECK(changes == 1);
+    listening.end_stream();
+    s.advance(999ms);
+    CHECK(s.web.quiet());
+    s.advance(1ms);
+    auto again = s.web.expect("GET");
+    CHECK(again.field("Last-Event-ID") == "g-1");
+    again.stream("").piece("retry: 200\n\n").event(changed, "g-2").reset();
+    CHECK(changes == 2);
+    s.advance(200ms);
+    auto third = s.web.expect("GET");
+    CHECK(third.field("Last-Event-ID") == "g-2");
+    // A call does not need it.
+    auto call = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(call.succeeded());
+}
+
+TEST_CASE("A server without a GET stream is no error (E-34), and one that has lost it is not asked for ever",
+          "[http_client]")
+{
+    http_stage s;
+    auto connecting = s.start(s.client().connect());
+    s.web.expect("initialize").reply(welcome());
+    s.web.expect("notifications/initialized").accepted();
+    auto listening = s.web.expect("GET");
+    SECTION("405") { listening.answer(405, "", ""); }
+    SECTION("404") { listening.answer(404, "text/html", "<p>no</p>"); }
+    SECTION("400") { listening.answer(400, "", ""); }
+    SECTION("HTML") { listening.answer(200, "text/html", "<p>hello</p>"); }
+    SECTION("503 again and again")
+    {
+        for (int i = 0; i < 6; ++i) {
+            listening.answer(503, "", "");
+            s.advance(1s);
+            listening = s.web.expect("GET");
+        }
+        listening.answer(503, "", "");
+    }
+    SECTION("it ends again and again")
+    {
+        for (int i = 0; i < 6; ++i) {
+            listening.stream().end_stream();
+            s.advance(1s);
+            listening = s.web.expect("GET");
+        }
+        listening.stream().end_stream();
+    }
+    s.advance(1h);
+    CHECK(s.web.quiet());
+    CHECK(s.client().connected());
+    auto call = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(call.succeeded());
+}
+
+// ---- sessions ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("Any number of calls that a forgotten session refused lead to one new session (SESSION 105, E-40)",
+          "[http_client]")
+{
+    http_stage s;
+    s.connect("old");
+    std::vector<running<comcp::answer>> calls;
+    for (int i = 0; i < 5; ++i) calls.push_back(s.start(s.client().call("t" + std::to_string(i))));
+    for (int i = 0; i < 5; ++i) {
+        auto asked = s.web.expect("tools/call");
+        CHECK(asked.field("Mcp-Session-Id") == "old");
+        asked.answer(404, "application/json",
+                     R"({"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"gone"}})");
+    }
+    auto hello = s.web.expect("initialize");
+    CHECK(hello.field("Mcp-Session-Id") == "-");
+    CHECK(hello.field("MCP-Protocol-Version") == "-");
+    auto more = s.start(s.client().call("t5")); // waits for it as well
+    CHECK(s.web.quiet());
+    hello.reply(welcome(), "Mcp-Session-Id: new\r\n");
+    s.web.expect("notifications/initialized").accepted();
+    s.web.expect("GET").answer(405, "", "");
+    calls.push_back(more);
+    for (int i = 0; i < 6; ++i) {
+        auto asked = s.web.expect("tools/call");
+        CHECK(asked.field("Mcp-Session-Id") == "new");
+        asked.reply(text_result(asked.message().at("params").at("name").as_string()));
+    }
+    for (std::size_t i = 0; i < 6; ++i) CHECK(to_text(calls[i].value()) == "t" + std::to_string(i));
+    CHECK(s.web.quiet()); // the old session is not even deleted
+    CHECK(s.client().connected());
+}
+
+TEST_CASE("Lists, pings and other requests survive a forgotten session too", "[http_client]")
+{
+    http_stage s;
+    s.connect("old");
+    auto list = s.start(s.client().list_tools());
+    s.web.expect("tools/list").reply(R"({"tools":[],"nextCursor":"2"})");
+    s.web.expect("tools/list").answer(404, "", "");
+    s.welcome_client("new");
+    CHECK(s.web.expect("tools/list").reply(R"({"tools":[]})").field("Mcp-Session-Id") == "new");
+    CHECK(list.value().complete);
+    auto ping = s.start(s.client().ping());
+    s.web.expect("ping").answer(404, "", "");
+    s.welcome_client("newer");
+    s.web.expect("ping").reply("{}");
+    CHECK(ping.succeeded());
+    auto other = s.start(s.client().request("x/y"));
+    s.web.expect("x/y").answer(404, "", "");
+    s.welcome_client("newest");
+    s.web.expect("x/y").reply(R"({"a":1})");
+    CHECK(other.succeeded());
+}
+
+TEST_CASE("A call is sent once more and no further", "[http_client]")
+{
+    http_stage s;
+    s.connect("old");
+    auto call = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").answer(404, "", "");
+    s.welcome_client("new");
+    s.web.expect("tools/call").answer(404, "", "");
+    CHECK(call.failed_with(errc::session_expired));
+    CHECK(call.failure().fate == outcome::not_sent);
+    CHECK(call.failure().http->status == 404);
+    CHECK_FALSE(s.client().connected());
+    CHECK(s.web.quiet());
+}
+
+namespace
+{
+struct never_again : steady_policy
+{
+    using replay = comcp::policy::never;
+};
+} // namespace
+
+TEST_CASE("Under policy::never a refused call ends as not sent, and the next one has a new session", "[http_client]")
+{
+    basic_http_stage<never_again> s;
+    s.connect("old");
+    auto call = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").answer(404, "", "");
+    CHECK(call.failed_with(errc::session_expired));
+    CHECK(call.failure().fate == outcome::not_sent);
+    CHECK(s.web.quiet());
+    auto next = s.start(s.client().call("greet"));
+    s.welcome_client("new");
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(next.succeeded());
+}
+
+TEST_CASE("When no new session can be made, calls say so, and connecting again works (SESSION 115)", "[http_client]")
+{
+    http_stage s;
+    s.connect("old");
+    auto call = s.start(s.client().call("greet"));
+    auto other = s.start(s.client().call("greet"));
+    s.web.door->refuse = true;
+    s.web.expect("tools/call").raw("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    s.web.expect("tools/call").raw("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    CHECK(call.failed_with(errc::peer_gone));
+    CHECK(call.failure().fate == outcome::not_sent);
+    CHECK(other.failed_with(errc::peer_gone));
+    CHECK_FALSE(s.client().connected());
+    s.web.door->refuse = false;
+    s.connect("new");
+    CHECK(s.client().connected());
+    auto next = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(next.succeeded());
+}
+
+TEST_CASE("A call that is cancelled while a new session is made was not sent, and the others get it", "[http_client]")
+{
+    http_stage s;
+    s.connect("old");
+    auto first = s.start(s.client().call("a"));
+    auto second = s.start(s.client().call("b"));
+    s.web.expect("tools/call").answer(404, "", "");
+    s.web.expect("tools/call").answer(404, "", "");
+    first.cancel();
+    s.settle();
+    CHECK(first.failed_with(errc::cancelled));
+    CHECK(first.failure().fate == outcome::not_sent);
+    s.welcome_client("new");
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(second.succeeded());
+    CHECK(s.web.quiet());
+}
+
+TEST_CASE("An answer in the body of a 404 counts when it shows that the request was understood", "[http_client]")
+{
+    http_stage s;
+    s.connect("s-1");
+    auto call = s.start(s.client().request("x/y"));
+    auto asked = s.web.expect("x/y");
+    asked.answer(404, "application/json",
+                 R"({"jsonrpc":"2.0","id":)" + asked.id() + R"(,"error":{"code":-32601,"message":"no such method"}})");
+    CHECK(call.failed_with(errc::refused));
+    CHECK(call.failure().rpc->code == -32601);
+    CHECK(s.web.quiet());
+}
