@@ -153,7 +153,7 @@ static bool read_options(const std::vector<std::string>& words, settings& out)
         if (!good) return false;
     }
     if (out.warmup < 0) out.warmup = out.calls / 10;
-    if (at + 1 == words.size() && words[at] != "--") {
+    if (at + 1 == words.size() && words[at].starts_with("http://")) {
         out.url = words[at];
         return true;
     }
@@ -175,6 +175,13 @@ int main(int argc, char** argv)
         std::fputs(usage, stderr);
         return 2;
     }
-    if (!wanted.url.empty()) return comcp::run(measure(comcp::streamable_http(wanted.url).listen(false), wanted));
+    if (!wanted.url.empty()) {
+        try {
+            return comcp::run(measure(comcp::streamable_http(wanted.url).listen(false), wanted));
+        } catch (const std::exception& e) { // it is no URL
+            std::fprintf(stderr, "bench_client: %s\n", e.what());
+            return 2;
+        }
+    }
     return comcp::run(measure(comcp::child_process(wanted.program, wanted.arguments), wanted));
 }

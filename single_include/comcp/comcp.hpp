@@ -1963,6 +1963,7 @@ private:
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -1988,6 +1989,7 @@ using io_error_code = boost::system::error_code;
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
 #include <asio/bind_cancellation_slot.hpp>
+#include <asio/bind_executor.hpp>
 #include <asio/buffer.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>
@@ -3394,8 +3396,10 @@ result<initialize_result> read_initialize_result(const json::object& from, revis
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -3416,14 +3420,43 @@ struct client_core
     std::function<bool(const replay_facts&)> resend;
     any_output_cap cap;
     observer_ref observer;
-    std::shared_ptr<session> current;
-    client_session* role = nullptr; ///< of `current`, which owns it
-    std::shared_ptr<session> opening;
+    std::shared_ptr<session> current; ///< replaced under `guard`, and read under it where an operation begins
+    client_session* role = nullptr;   ///< of `current`, which owns it
+    std::shared_ptr<session> opening; ///< under `guard` like `current`
+    /// Replaced while calls were still running in them; they end with the last of these.
+    std::vector<std::weak_ptr<session>> retired;
     bool connecting = false;
+    bool closed = false; ///< until the next `connect`
     /// The server does not know `current` any more: a new session is needed before the next request.
     bool expired = false;
     duration connect_limit = no_limit;
     std::shared_ptr<client_renewal> renewing;
+    /// Operations may begin on any thread, and a renewal changes the sessions on its own.
+    mutable std::mutex guard;
+
+    /// The session that operations go to, or the one that is being opened.
+    std::shared_ptr<session> lives() const
+    {
+        const std::lock_guard lock(guard);
+        return current ? current : opening;
+    }
+    void begin_opening(std::shared_ptr<session> made)
+    {
+        const std::lock_guard lock(guard);
+        opening = std::move(made);
+    }
+    std::shared_ptr<session> end_opening()
+    {
+        const std::lock_guard lock(guard);
+        return std::exchange(opening, nullptr);
+    }
+    /// Gives the one before.
+    std::shared_ptr<session> replace(std::shared_ptr<session> made)
+    {
+        const std::lock_guard lock(guard);
+        opening.reset();
+        return std::exchange(current, std::move(made));
+    }
 };
 
 // All operations hop to the session's executor and back when they are awaited elsewhere.
@@ -7788,7 +7821,11 @@ public:
     opened resume_stream(std::string_view last_event_id, budget_share slot);
 
     /// Called once when the session is over.
-    void on_closed(std::function<void()> call) { on_closed_ = std::move(call); }
+    void on_closed(std::function<void()> call)
+    {
+        if (closed_) return call();
+        on_closed_ = std::move(call);
+    }
 
     // ---- what the session does -------------------------------------------------------------------------------------
 
@@ -9645,7 +9682,7 @@ public:
         explicit operator bool() const { return owner != nullptr; }
     };
 
-    /// Takes a session in that has no id yet.
+    /// Takes a session in that has no id yet. An empty lease: there are too many of these, or the table has ended.
     session_lease adopt(std::shared_ptr<session> owner, http::session_transport* wire, std::string principal);
     /// Gives it an id. At the cap the one that was idle for longest ends, those that never sent a second request first.
     /// *Errors*: errc::busy when none can give way; those of the system's random numbers.
@@ -9680,6 +9717,7 @@ private:
 
     void watch();
     void unwatch();
+    void unwatch_later();
     void sweep();
     void drop() override;
 
@@ -9694,6 +9732,8 @@ private:
 
     mutable std::mutex mutex_;
     std::unordered_map<std::string_view, std::shared_ptr<table_entry>> by_id_; // views of the entries' own ids
+    std::size_t nameless_ = 0; // without an id: at most as many as with one
+    bool ended_ = false;       // nothing is taken in any more
     entries active_;
     entries fresh_; // idle, the longest in front: those that never sent a second request, and
     entries used_;  // those that did
@@ -9754,6 +9794,9 @@ public:
     task<void> drain(duration patience);
     /// The same without patience: handlers are cancelled.
     task<void> close() { return drain(duration::zero()); }
+
+    /// Ends everything at once, without waiting; takes no more requests.
+    void abandon();
 
     /// Sessions with an id, and open streams.
     std::size_t sessions() const;
@@ -9965,7 +10008,7 @@ private:
 /// Serves a server's tools over HTTP. Destroying it closes it at once.
 ///
 /// Thread rule: any thread, unless the options say that it is single-threaded. It, its server and the io_context may
-/// end in any order.
+/// end in any order; where several threads run the context, it ends after `serve()` has returned.
 class http_server
 {
 public:
@@ -9994,7 +10037,11 @@ public:
     /// connection is left. *Cancellation*: closes it at once.
     task<void> drain(duration patience);
     /// Closes everything at once; `serve()` returns when nothing is left.
-    void close() { listener_.close(); }
+    void close()
+    {
+        listener_.close();
+        service_.abandon();
+    }
 
     const http_service& service() const { return service_; }
 
@@ -10700,6 +10747,97 @@ private:
 //
 // A request of any method whose params are given as text and whose result is kept as JSON.
 
+// ---- comcp/detail/elsewhere.hpp
+//
+// Awaiting an operation on another executor and coming back. A cancellation of the waiting coroutine is posted there:
+// Asio before 1.24 emits it on the thread of whoever cancels, in the middle of what runs on the other executor.
+
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Where an operation runs, and how it is cancelled there. It lives as long as the operation.
+struct running_elsewhere
+{
+    explicit running_elsewhere(executor ex) : home(std::move(ex)) {}
+    executor home;
+    asio::cancellation_signal signal;
+};
+
+/// Sits in the slot of the waiting coroutine, and perhaps there still when the context has ended: it holds nothing.
+struct stop_elsewhere
+{
+    explicit stop_elsewhere(std::weak_ptr<running_elsewhere> which) : what(std::move(which)) {}
+    void operator()(asio::cancellation_type type) const
+    {
+        if (auto held = what.lock()) asio::post(held->home, [held, type] { held->signal.emit(type); });
+    }
+    std::weak_ptr<running_elsewhere> what;
+};
+
+/// Takes the result back to the waiting coroutine; keeps the signal until the operation has ended.
+template <class Handler>
+struct come_back
+{
+    come_back(Handler waits, std::shared_ptr<running_elsewhere> of) : handler(std::move(waits)), what(std::move(of)) {}
+    template <class... Results>
+    void operator()(Results&&... results)
+    {
+        std::move(handler)(std::forward<Results>(results)...);
+    }
+    Handler handler;
+    std::shared_ptr<running_elsewhere> what;
+};
+
+struct start_elsewhere
+{
+    template <class Handler, class T>
+    void operator()(Handler handler, executor home, task<T> operation) const
+    {
+        auto what = std::make_shared<running_elsewhere>(home);
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        if (slot.is_connected()) slot.template emplace<stop_elsewhere>(what);
+        const auto back = asio::get_associated_executor(handler);
+        const auto stop = what->signal.slot();
+        come_back<Handler> then(std::move(handler), std::move(what));
+        asio::co_spawn(home, std::move(operation),
+                       asio::bind_cancellation_slot(stop, asio::bind_executor(back, std::move(then))));
+    }
+};
+
+template <class T>
+struct completion_of
+{
+    using signature = void(std::exception_ptr, T);
+};
+template <>
+struct completion_of<void>
+{
+    using signature = void(std::exception_ptr);
+};
+
+/// Runs an operation on `home`, which is not the executor of the caller.
+template <class T>
+task<T> run_elsewhere(executor home, task<T> operation)
+{
+    return asio::async_initiate<const asio::use_awaitable_t<>, typename completion_of<T>::signature>(
+        start_elsewhere(), asio::use_awaitable, std::move(home), std::move(operation));
+}
+
+/// Awaits an operation on its object's executor and comes back: in place when the caller is there already.
+template <class T>
+task<T> on_executor(executor home, task<T> operation)
+{
+    const executor here = co_await asio::this_coro::executor;
+    if (here == home) co_return co_await std::move(operation);
+    co_return co_await run_elsewhere(std::move(home), std::move(operation));
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10745,15 +10883,6 @@ inline task<json_result> request_raw(std::shared_ptr<session> self, std::string 
     call.relates_to(related);
     co_await session::perform(self, call, times);
     co_return call.take();
-}
-
-/// Awaits an operation on its object's executor and comes back: in place when the caller is there already.
-template <class T>
-task<T> on_executor(executor home, task<T> operation)
-{
-    const executor here = co_await asio::this_coro::executor;
-    if (here == home) co_return co_await std::move(operation);
-    co_return co_await asio::co_spawn(home, std::move(operation), asio::use_awaitable);
 }
 
 } // namespace detail
@@ -10880,8 +11009,7 @@ public:
     ~connect_attempt()
     {
         core_.connecting = false;
-        if (const auto left = std::exchange(core_.opening, nullptr))
-            left->abandon(fault(errc::closed, "the client did not connect"));
+        if (const auto left = core_.end_opening()) left->abandon(fault(errc::closed, "the client did not connect"));
     }
 
 private:
@@ -10911,7 +11039,7 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     auto owned_role = std::make_unique<client_session>(*made, core->options);
     client_session* const role = owned_role.get();
     if (core->role) role->take_over(*core->role);
-    core->opening = made;
+    core->begin_opening(made);
     made->set_role(std::move(owned_role));
     co_await session::start(made);
 
@@ -10920,11 +11048,13 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     role->server = hello.take();
     made->speak(role->server.version);
     made->notify(method::initialized);
-    core->opening.reset();
     core->expired = false;
     core->role = role;
-    const auto before = std::exchange(core->current, made);
-    if (before) before->retire();
+    if (const auto before = core->replace(made)) {
+        std::erase_if(core->retired, [](const auto& each) { return each.expired(); });
+        core->retired.push_back(before);
+        before->retire();
+    }
     made->listen();
 }
 
@@ -10932,6 +11062,7 @@ COMCP_DECL task<void> client_connect(std::shared_ptr<client_core> core, duration
 {
     if (core->connecting) throw error(fail(errc::invalid_argument, "the client is connecting already"));
     if (client_connected(*core)) throw error(fail(errc::invalid_argument, "the client is connected already"));
+    core->closed = false;
     core->connect_limit = limit;
     auto making = make_session(core, limit);
     co_await std::move(making);
@@ -10958,6 +11089,10 @@ COMCP_DECL task<void> renew_session(std::shared_ptr<client_core> core, std::shar
         co_await std::move(making);
     } catch (const error& e) {
         renewal->failed = e.fault();
+    } catch (const std::exception& e) {
+        renewal->failed = fail(errc::peer_gone, std::string("connecting failed: ") + e.what());
+    } catch (...) {
+        renewal->failed = fail(errc::peer_gone, "connecting failed");
     }
     core->renewing.reset();
     renewal->done = true;
@@ -10972,6 +11107,7 @@ struct renewal_ended
 /// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up.
 COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
 {
+    if (core->closed) throw error(fail(errc::closed, "the client was closed"));
     const comcp::executor ex = co_await asio::this_coro::executor;
     std::shared_ptr<client_renewal> renewal = core->renewing;
     if (!renewal) {
@@ -11046,11 +11182,12 @@ COMCP_DECL task<tool_list> list_here(std::shared_ptr<client_core> core, call_tim
 COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments,
                                     call_options options, call_timeouts times)
 {
-    const executor home = open_session(core)->executor();
+    const auto lives = core->lives();
+    const executor home = lives ? lives->executor() : executor();
     const executor here = co_await asio::this_coro::executor;
     if (home && here != home) {
         auto there = client_call(core, std::move(tool), std::move(arguments), std::move(options), times);
-        co_return co_await asio::co_spawn(home, std::move(there), asio::use_awaitable);
+        co_return co_await run_elsewhere(home, std::move(there));
     }
     if (options.total()) times = call_timeouts{*options.total(), std::min(times.idle, *options.total())};
     if (options.idle()) times.idle = *options.idle();
@@ -11094,15 +11231,21 @@ COMCP_DECL task<void> ping_here(std::shared_ptr<client_core> core, call_timeouts
 
 COMCP_DECL task<void> close_here(std::shared_ptr<client_core> core)
 {
-    if (const auto opening = core->opening) co_await session::close(opening);
-    if (const auto session = core->current) co_await session::close(session);
+    core->closed = true;
+    std::vector<std::shared_ptr<session>> all;
+    for (const auto& each : core->retired)
+        if (auto left = each.lock()) all.push_back(std::move(left));
+    if (core->opening) all.push_back(core->opening);
+    if (core->current) all.push_back(core->current);
+    for (const auto& each : all) each->begin_close(fault(errc::closed, "the session was closed"), false);
+    for (const auto& each : all) co_await session::close(each);
 }
 
 /// Awaits an operation where the session lives; before there is one, there is no other place to be.
 template <class T>
 task<T> at_home(const client_core& core, task<T> operation)
 {
-    const auto& lives = core.current ? core.current : core.opening;
+    const auto lives = core.lives();
     if (!lives || !lives->executor()) return operation;
     return on_executor(lives->executor(), std::move(operation));
 }
@@ -11128,7 +11271,10 @@ COMCP_DECL task<void> client_close(std::shared_ptr<client_core> core) { return a
 
 COMCP_DECL void client_abandon(client_core& core)
 {
-    for (const auto& each : {core.opening, core.current})
+    core.closed = true;
+    std::vector<std::shared_ptr<session>> all{core.opening, core.current};
+    for (const auto& each : core.retired) all.push_back(each.lock());
+    for (const auto& each : all)
         if (each) each->abandon(fault(errc::closed, "the client was destroyed"));
 }
 
@@ -13436,6 +13582,7 @@ private:
     static constexpr std::uint64_t drained_at_most = 64 * 1024;
 
     void read_stream(std::string_view piece);
+    void limit_silence(duration most);
     void deliver(std::string_view text, std::string_view piece);
     /// The body, of which the connection may still have the bytes.
     void deliver_answer(client_connection* from);
@@ -13881,14 +14028,14 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
     switch (rule_.what) {
     case reply::json:
         phase_ = phase::json;
-        hub_.set_due(*this, hub_.settings().times.idle);
+        limit_silence(hub_.settings().times.idle);
         return hub_.settings().bounds.message;
     case reply::stream:
         phase_ = phase::events;
         if (events_) events_->restart();
         else events_.emplace(hub_.settings().bounds.message);
         opened_ = hub_.now();
-        hub_.set_due(*this, hub_.settings().times.first_event);
+        limit_silence(hub_.settings().times.first_event);
         return unlimited_body;
     case reply::accepted: {
         const bool endless =
@@ -13923,8 +14070,7 @@ COMCP_DECL void client_exchange::on_body(std::string_view piece)
     case phase::events: return read_stream(piece);
     case phase::json:
     case phase::refusal:
-        if (hub_.settings().times.idle != no_limit && phase_ == phase::json)
-            hub_.set_due(*this, hub_.settings().times.idle);
+        if (hub_.settings().times.idle != no_limit && phase_ == phase::json) limit_silence(hub_.settings().times.idle);
         if (text_.empty() && whole_.empty() && piece.size() == declared_) {
             whole_ = piece;
             return;
@@ -13997,12 +14143,13 @@ COMCP_DECL void client_exchange::on_broken(broken_request how)
 COMCP_DECL void client_exchange::read_stream(std::string_view piece)
 {
     if (hub_.settings().times.idle != no_limit || hub_.settings().times.first_event != no_limit)
-        hub_.set_due(*this, answered_ ? hub_.settings().times.rest : hub_.settings().times.idle);
+        limit_silence(hub_.settings().times.idle);
     events_->feed(piece);
     sse_event event;
     while (phase_ == phase::events && events_->next(event)) {
         attempt_ = 0;
         if (event.oversized) {
+            hub_.keep(on_, nullptr);
             deliver_oversized(event.facts);
         } else if (!event.blank() && event.type == "message") { // E-37
             deliver(event.data, piece);
@@ -14010,13 +14157,19 @@ COMCP_DECL void client_exchange::read_stream(std::string_view piece)
     }
 }
 
+/// An exchange that has its answer keeps the limit that it has for the rest.
+COMCP_DECL void client_exchange::limit_silence(duration most)
+{
+    if (!answered_) hub_.set_due(*this, most);
+}
+
 COMCP_DECL void client_exchange::deliver(std::string_view text, std::string_view piece)
 {
     const std::less_equal<const char*> before;
     const bool in_piece =
         before(piece.data(), text.data()) && before(text.data() + text.size(), piece.data() + piece.size());
-    if (in_piece) hub_.keep(on_, nullptr);
-    else text = hub_.keep_text(text);
+    hub_.keep(on_, nullptr); // also for a copy: no more than one read of each connection waits for the session
+    if (!in_piece) text = hub_.keep_text(text);
     hub_.push(transport_event::kind::message, number_).text = text;
 }
 
@@ -14060,9 +14213,10 @@ COMCP_DECL bool client_exchange::answered_all_the_same()
 COMCP_DECL void client_exchange::conclude(client_connection* from)
 {
     if (answered_) return finish();
-    if (rule_.what == reply::session_gone) hub_.lost_session();
     if (rule_.what == reply::redirected) return follow();
     if (what_ == sent_kind::request && !resuming_ && answered_all_the_same()) return deliver_answer(from);
+    // A server that does not know its own stream may still know the session.
+    if (rule_.what == reply::session_gone && what_ != sent_kind::listen) hub_.lost_session();
     if (what_ == sent_kind::end_session) return finish();
     if (asks() == sent_kind::listen) {
         // 4xx is final (SSE 83); a server that is overloaded or away may come back.
@@ -14084,7 +14238,9 @@ COMCP_DECL void client_exchange::follow()
         why.text += ": it moved to " + to->text();
         const bool same = to->origin() == sent_to_->origin();
         const bool safe = to->secure() || !sent_to_->secure();
-        if (same_method && (same || (hub_.settings().other_origins && safe))) {
+        // The id of a session is for its own origin only; and where streams are is not where requests go.
+        const bool elsewhere = hub_.settings().other_origins && safe && !in_session_;
+        if (same_method && asks() != sent_kind::listen && (same || elsewhere)) {
             if (redirects_++ < 3) {
                 hub_.move_to(*to);
                 return hub_.start(shared_from_this());
@@ -14110,7 +14266,9 @@ COMCP_DECL bool client_exchange::pause()
     const std::optional<duration> delay = with.reconnect(facts);
     if (!delay) return false;
     phase_ = phase::pausing;
-    hub_.set_due(*this, *delay);
+    // "At once" every time would be a loop at the speed of the network (SSE 83).
+    constexpr duration shortest = std::chrono::milliseconds(100);
+    hub_.set_due(*this, std::max(*delay, shortest));
     return true;
 }
 
@@ -14429,9 +14587,13 @@ COMCP_DECL void client_hub::start(const std::shared_ptr<client_exchange>& what)
 
 COMCP_DECL void client_hub::serve_waiting()
 {
-    while (!closed_ && !gate_ && !waiting_.empty() && has_room_for(*waiting_.front())) {
-        const auto next = std::move(waiting_.front());
-        waiting_.pop_front();
+    // Not the first alone: answers must not stand behind requests that wait for them.
+    while (!closed_ && !gate_) {
+        const auto at =
+            std::find_if(waiting_.begin(), waiting_.end(), [this](const auto& each) { return has_room_for(*each); });
+        if (at == waiting_.end()) return;
+        const auto next = std::move(*at);
+        waiting_.erase(at);
         start(next);
     }
 }
@@ -15308,7 +15470,7 @@ COMCP_DECL task<bool> connection::answer_one()
     } catch (...) {
         refusal = own_answer({500, "the service failed"});
     }
-    if (cut_) co_return false;
+    if (cut_ || owner_->closed) co_return false; // the service may be gone
     if (refusal) {
         // Whoever waits for 100 sends the body after all, or does not: where the next request begins is not known.
         if (head.expects_continue || head.body.how == framing::kind::chunked || head.body.length > skipped_at_most) {
@@ -16120,9 +16282,7 @@ COMCP_DECL void listener_core::add(tcp::acceptor open)
 
 COMCP_DECL task<void> listener_core::at_home(std::shared_ptr<listener_core> self, task<void> operation)
 {
-    const executor here = co_await asio::this_coro::executor;
-    if (here == self->home_) co_await std::move(operation);
-    else co_await asio::co_spawn(self->home_, std::move(operation), asio::use_awaitable);
+    co_await comcp::detail::on_executor(self->home_, std::move(operation));
 }
 
 COMCP_DECL task<void> listener_core::run(std::shared_ptr<listener_core> self)
@@ -16390,7 +16550,8 @@ COMCP_DECL session_transport::opened session_transport::open_stream(budget_share
 COMCP_DECL session_transport::opened session_transport::resume_stream(std::string_view last_event_id, budget_share slot)
 {
     if (!store_) return {replay_state::malformed, nullptr, 0};
-    const replay missed = store_->replay_after(last_event_id);
+    const std::string seen(last_event_id); // the view is the old reader's, perhaps
+    const replay missed = store_->replay_after(seen);
     if (missed.state != replay_state::found) return {missed.state, nullptr, 0};
     const auto is_wanted = [&](const std::shared_ptr<exchange>& each) { return each && each->kept_ == missed.stream; };
     std::shared_ptr<exchange> found;
@@ -16406,9 +16567,15 @@ COMCP_DECL session_transport::opened session_transport::resume_stream(std::strin
         found->ended_ = true;
     }
     const std::uint32_t reader = found->attach(std::move(slot));
+    // The reader before goes on in place, and with it whatever it was asked meanwhile: looked at anew.
     found->out_.clear();
     found->output_.release();
-    for (const stored_event& each : missed.events) append_event(*found, each.id, each.message);
+    const replay now = store_->replay_after(seen);
+    if (now.state != replay_state::found) {
+        found->leave(reader);
+        return {now.state, nullptr, 0};
+    }
+    for (const stored_event& each : now.events) append_event(*found, each.id, each.message);
     return {replay_state::found, found, reader};
 }
 
@@ -16441,7 +16608,9 @@ COMCP_DECL std::string& session_transport::begin(const send_hint& hint)
     if (hint.what == send_hint::kind::answer) {
         if (!target_ || (!target_->read() && target_->kept_ == 0)) return scratch_; // nobody is left to answer (E-32)
         const bool undecided = target_->head_ == exchange_head::undecided;
-        if (undecided && (target_->form_.json || hint.status != 200 || !become_stream(*target_))) {
+        // Whoever takes neither gets the whole of it: a host that cannot stream.
+        const bool whole = target_->form_.json || !target_->form_.stream || hint.status != 200;
+        if (undecided && (whole || !become_stream(*target_))) {
             way_ = way::json;
             return target_->out_;
         }
@@ -16476,6 +16645,8 @@ COMCP_DECL void session_transport::abandon(exchange_id id)
 {
     const auto found = find(id);
     if (!found) return;
+    // Ids would have the client come back for an answer that never comes (E-36).
+    if (found->head_ == exchange_head::undecided) found->form_.resumable = false;
     const bool streams = found->form_.stream && found->read() && become_stream(*found);
     end_exchange(*found, streams ? exchange_head::stream : exchange_head::accepted);
     forget(id);
@@ -18854,7 +19025,7 @@ public:
     ~exchange_stream() override
     {
         if (here_) from_->leave(reader_);
-        else owner_->home()->post([from = std::move(from_), reader = reader_] { from->leave(reader); });
+        else owner_->home()->post([from = std::move(from_), owner = owner_, reader = reader_] { from->leave(reader); });
     }
 
     task<bool> next(std::string& out) override
@@ -19079,6 +19250,10 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     http::session_transport& wire = *carrier;
     const std::shared_ptr<session> owner = make_server_session(served, ex, std::move(carrier), std::move(from));
     session_lease lease = self->table->adopt(owner, &wire, whole.principal);
+    if (!lease) {
+        owner->abandon(fault(errc::closed, "there are too many sessions"));
+        co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
+    }
     const auto posted = std::make_shared<posted_exchange>(wire, self->form_of(whole, false), std::move(lease));
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
@@ -19095,6 +19270,8 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
         if (bad || posted->head() == http::exchange_head::lost) co_return self->answer_of(posted, owner, whole);
         co_return http_error_answer(400, "Mcp-Session-Id is missing", std::move(whole.answer_fields));
     }
+    if (!owner->open())
+        co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
     const auto id = self->table->name(posted->lease());
     if (!id) co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
     wire.on_closed(forget_session(self->table, *id));
@@ -19236,6 +19413,8 @@ COMCP_DECL task<http::response> http_service::handle(http::request whole)
 COMCP_DECL std::size_t http_service::most_body() const { return core_->most_body; }
 
 COMCP_DECL std::shared_ptr<http::budget> http_service::memory() const { return core_->memory; }
+
+COMCP_DECL void http_service::abandon() { core_->abandon(); }
 
 COMCP_DECL task<void> http_service::drain(duration patience) { return detail::http_core::drain(core_, patience); }
 
@@ -20043,6 +20222,8 @@ COMCP_DECL session_lease session_table::adopt(std::shared_ptr<session> owner, ht
     made->principal = std::move(principal);
     made->active = 1;
     const std::lock_guard lock(mutex_);
+    if (ended_ || nameless_ >= most_) return {};
+    ++nameless_;
     made->at = active_.insert(active_.end(), made);
     ++calls_;
     return session_lease(shared_from_this(), made, session_lease::kind::call);
@@ -20062,6 +20243,7 @@ COMCP_DECL result<std::string> session_table::name(const session_lease& lease)
             if (from.empty()) return fail(errc::busy, "too many sessions");
             gives_way = take_out(*from.front());
         }
+        --nameless_;
         lease.entry()->id = *id;
         by_id_.emplace(lease.entry()->id, lease.entry());
         watch_now = !std::exchange(watched_, true);
@@ -20110,6 +20292,7 @@ COMCP_DECL bool session_table::remove(std::string_view id, std::string_view prin
         const auto entry = find_entry(id, principal);
         if (!entry) return false;
         owner = take_out(*entry);
+        if (by_id_.empty()) unwatch_later();
     }
     begin_to_end(owner, "the client ended the session");
     return true;
@@ -20123,17 +20306,17 @@ COMCP_DECL void session_table::forget(std::string_view id)
     if (found == by_id_.end()) return;
     const auto entry = found->second;
     owner = take_out(*entry);
+    if (by_id_.empty()) unwatch_later();
 }
 
 COMCP_DECL std::vector<std::shared_ptr<session>> session_table::take_all()
 {
     std::vector<std::shared_ptr<session>> all;
     const std::lock_guard lock(mutex_);
+    ended_ = true;
     for (entries* list : {&active_, &fresh_, &used_})
         while (!list->empty()) all.push_back(take_out(*list->front()));
-    home_->post([weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->unwatch();
-    });
+    unwatch_later();
     return all;
 }
 
@@ -20145,7 +20328,8 @@ COMCP_DECL std::size_t session_table::size() const
 
 COMCP_DECL std::shared_ptr<session> session_table::take_out(table_entry& entry)
 {
-    by_id_.erase(entry.id);
+    if (entry.id.empty()) --nameless_;
+    else by_id_.erase(entry.id);
     entries& in = entry.active != 0 ? active_ : idle_list(entry);
     auto owner = std::move(entry.owner);
     in.erase(entry.at); // may destroy the entry
@@ -20181,6 +20365,13 @@ COMCP_DECL void session_table::release(table_entry& entry, session_lease::kind u
 COMCP_DECL void session_table::watch()
 {
     timer_.start(deadline_after(timer_.now(), idle_), [this] { sweep(); });
+}
+
+COMCP_DECL void session_table::unwatch_later()
+{
+    home_->post([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->unwatch();
+    });
 }
 
 /// No session is left to watch: a timer that waits would keep the loop of the host running.
@@ -21232,7 +21423,10 @@ COMCP_DECL void session::batch_part_done(const answer_route& route)
 {
     batch_answers& batch = *route.batch;
     if (--batch.missing != 0 || state_ == state::ended) return;
-    if (batch.text.empty()) return wire_->complete(batch.exchange); // notifications only, or all was cancelled
+    if (batch.text.empty()) {                                 // notifications only, or all was cancelled
+        if (role_->serves()) wire_->complete(batch.exchange); // that of a client is its own call's
+        return;
+    }
     std::string& out = begin_message({batch.exchange, send_hint::kind::answer});
     out += batch.text;
     out += ']';

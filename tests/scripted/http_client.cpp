@@ -492,6 +492,54 @@ TEST_CASE("Under policy::never a refused call ends as not sent, and the next one
     CHECK(next.succeeded());
 }
 
+TEST_CASE("A client that was closed makes no session by itself (SESSION 112)", "[http_client]")
+{
+    basic_http_stage<never_again> s;
+    s.connect("old");
+    auto call = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").answer(404, "", "");
+    CHECK(call.failed_with(errc::session_expired));
+    auto closing = s.start(s.client().close());
+    s.settle();
+    auto late = s.start(s.client().call("greet"));
+    CHECK(late.failed_with(errc::closed));
+    CHECK(late.failure().fate == outcome::not_sent);
+}
+
+TEST_CASE("A close ends calls that still run in a session which was replaced (TIME 119)", "[http_client]")
+{
+    http_stage s;
+    s.connect("old");
+    auto slow = s.start(s.client().call("slow"));
+    auto held = s.web.expect("tools/call");
+    auto call = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").answer(404, "", "");
+    s.welcome_client("new");
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(call.succeeded());
+    CHECK_FALSE(slow.done());
+    auto closing = s.start(s.client().close());
+    s.settle();
+    CHECK(slow.failed_with(errc::closed));
+    CHECK(slow.failure().fate == outcome::unknown);
+}
+
+TEST_CASE("A batch of notices during a call does not end it (2025-03-26)", "[http_client]")
+{
+    http_stage s;
+    s.connect("one", "2025-03-26");
+    auto call = s.start(s.client().call("greet"));
+    auto asked = s.web.expect("tools/call");
+    auto stream = asked.stream();
+    const std::string notice =
+        R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}})";
+    stream.event("[" + notice + "," + notice + "]");
+    s.advance(20s);
+    CHECK_FALSE(call.done());
+    stream.event(R"({"jsonrpc":"2.0","id":)" + asked.id() + R"(,"result":{"content":[]}})");
+    CHECK(call.succeeded());
+}
+
 TEST_CASE("When no new session can be made, calls say so, and connecting again works (SESSION 115)", "[http_client]")
 {
     http_stage s;

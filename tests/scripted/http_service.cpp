@@ -574,6 +574,48 @@ TEST_CASE("A cancellation that is posted ends the exchange of the other POST [E-
     CHECK(s.service->memory()->used() == 0);
 }
 
+TEST_CASE("A cancelled call that had sent nothing does not ask its client to come back [E-36]")
+{
+    service_stage s;
+    s.server->tool("slow", "", [](comcp::context&) { return wait_for(1h); });
+    s.begin("2025-11-25");
+    auto call = s.post(call_text("1", "slow"));
+    CHECK(s.post(notice_text("notifications/cancelled", R"({"requestId":1})")).status() == 202);
+    CHECK(call.stream().ended());
+    CHECK(call.stream().text().empty()); // neither an id nor a time to retry
+}
+
+TEST_CASE("A host that can answer only once gets a whole answer, whatever its client accepts")
+{
+    service_stage s;
+    s.server->tool("hello", "", [] { return "hello"; });
+    s.begin("2025-11-25");
+    http::request what = s.client.make("POST", call_text("1", "hello"));
+    what.whole_answer = true;
+    what.fields.set("Accept", "text/event-stream");
+    auto call = s.send(std::move(what));
+    CHECK(call.status() == 200);
+    CHECK(call.body() == text_answer("1", "hello"));
+}
+
+TEST_CASE("Calls that run without a session are bounded like sessions")
+{
+    comcp::http_service_options options;
+    options.sessions(false);
+    options.limits.sessions = 2;
+    service_stage s(options);
+    s.server->tool("slow", "", [](comcp::context&) { return wait_for(1s); });
+    auto one = s.post(call_text("1", "slow"));
+    auto two = s.post(call_text("1", "slow"));
+    auto refused = s.post(call_text("1", "slow"));
+    CHECK(refused.status() == 503);
+    CHECK(refused.field("Retry-After") == "1");
+    s.advance(1s);
+    CHECK(one.status() == 200);
+    CHECK(two.status() == 200);
+    CHECK(s.post(request_text("2", "ping")).status() == 200);
+}
+
 TEST_CASE("A handler asks its client on the stream of its POST, and another POST brings the answer [E-31]")
 {
     service_stage s;

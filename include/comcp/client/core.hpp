@@ -18,8 +18,10 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -40,14 +42,43 @@ struct client_core
     std::function<bool(const replay_facts&)> resend;
     any_output_cap cap;
     observer_ref observer;
-    std::shared_ptr<session> current;
-    client_session* role = nullptr; ///< of `current`, which owns it
-    std::shared_ptr<session> opening;
+    std::shared_ptr<session> current; ///< replaced under `guard`, and read under it where an operation begins
+    client_session* role = nullptr;   ///< of `current`, which owns it
+    std::shared_ptr<session> opening; ///< under `guard` like `current`
+    /// Replaced while calls were still running in them; they end with the last of these.
+    std::vector<std::weak_ptr<session>> retired;
     bool connecting = false;
+    bool closed = false; ///< until the next `connect`
     /// The server does not know `current` any more: a new session is needed before the next request.
     bool expired = false;
     duration connect_limit = no_limit;
     std::shared_ptr<client_renewal> renewing;
+    /// Operations may begin on any thread, and a renewal changes the sessions on its own.
+    mutable std::mutex guard;
+
+    /// The session that operations go to, or the one that is being opened.
+    std::shared_ptr<session> lives() const
+    {
+        const std::lock_guard lock(guard);
+        return current ? current : opening;
+    }
+    void begin_opening(std::shared_ptr<session> made)
+    {
+        const std::lock_guard lock(guard);
+        opening = std::move(made);
+    }
+    std::shared_ptr<session> end_opening()
+    {
+        const std::lock_guard lock(guard);
+        return std::exchange(opening, nullptr);
+    }
+    /// Gives the one before.
+    std::shared_ptr<session> replace(std::shared_ptr<session> made)
+    {
+        const std::lock_guard lock(guard);
+        opening.reset();
+        return std::exchange(current, std::move(made));
+    }
 };
 
 // All operations hop to the session's executor and back when they are awaited elsewhere.

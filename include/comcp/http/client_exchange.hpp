@@ -73,6 +73,7 @@ private:
     static constexpr std::uint64_t drained_at_most = 64 * 1024;
 
     void read_stream(std::string_view piece);
+    void limit_silence(duration most);
     void deliver(std::string_view text, std::string_view piece);
     /// The body, of which the connection may still have the bytes.
     void deliver_answer(client_connection* from);

@@ -69,7 +69,11 @@ public:
     opened resume_stream(std::string_view last_event_id, budget_share slot);
 
     /// Called once when the session is over.
-    void on_closed(std::function<void()> call) { on_closed_ = std::move(call); }
+    void on_closed(std::function<void()> call)
+    {
+        if (closed_) return call();
+        on_closed_ = std::move(call);
+    }
 
     // ---- what the session does -------------------------------------------------------------------------------------
 

@@ -52,6 +52,9 @@ public:
     /// The same without patience: handlers are cancelled.
     task<void> close() { return drain(duration::zero()); }
 
+    /// Ends everything at once, without waiting; takes no more requests.
+    void abandon();
+
     /// Sessions with an id, and open streams.
     std::size_t sessions() const;
     std::size_t streams() const;

@@ -44,7 +44,7 @@ private:
 /// Serves a server's tools over HTTP. Destroying it closes it at once.
 ///
 /// Thread rule: any thread, unless the options say that it is single-threaded. It, its server and the io_context may
-/// end in any order.
+/// end in any order; where several threads run the context, it ends after `serve()` has returned.
 class http_server
 {
 public:
@@ -73,7 +73,11 @@ public:
     /// connection is left. *Cancellation*: closes it at once.
     task<void> drain(duration patience);
     /// Closes everything at once; `serve()` returns when nothing is left.
-    void close() { listener_.close(); }
+    void close()
+    {
+        listener_.close();
+        service_.abandon();
+    }
 
     const http_service& service() const { return service_; }
 

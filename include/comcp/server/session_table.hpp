@@ -97,7 +97,7 @@ public:
         explicit operator bool() const { return owner != nullptr; }
     };
 
-    /// Takes a session in that has no id yet.
+    /// Takes a session in that has no id yet. An empty lease: there are too many of these, or the table has ended.
     session_lease adopt(std::shared_ptr<session> owner, http::session_transport* wire, std::string principal);
     /// Gives it an id. At the cap the one that was idle for longest ends, those that never sent a second request first.
     /// *Errors*: errc::busy when none can give way; those of the system's random numbers.
@@ -132,6 +132,7 @@ private:
 
     void watch();
     void unwatch();
+    void unwatch_later();
     void sweep();
     void drop() override;
 
@@ -146,6 +147,8 @@ private:
 
     mutable std::mutex mutex_;
     std::unordered_map<std::string_view, std::shared_ptr<table_entry>> by_id_; // views of the entries' own ids
+    std::size_t nameless_ = 0; // without an id: at most as many as with one
+    bool ended_ = false;       // nothing is taken in any more
     entries active_;
     entries fresh_; // idle, the longest in front: those that never sent a second request, and
     entries used_;  // those that did

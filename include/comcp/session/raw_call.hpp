@@ -3,6 +3,7 @@
 // A request of any method whose params are given as text and whose result is kept as JSON.
 #pragma once
 
+#include <comcp/detail/elsewhere.hpp>
 #include <comcp/json/result.hpp>
 #include <comcp/json/source.hpp>
 #include <comcp/session/session.hpp>
@@ -52,15 +53,6 @@ inline task<json_result> request_raw(std::shared_ptr<session> self, std::string 
     call.relates_to(related);
     co_await session::perform(self, call, times);
     co_return call.take();
-}
-
-/// Awaits an operation on its object's executor and comes back: in place when the caller is there already.
-template <class T>
-task<T> on_executor(executor home, task<T> operation)
-{
-    const executor here = co_await asio::this_coro::executor;
-    if (here == home) co_return co_await std::move(operation);
-    co_return co_await asio::co_spawn(home, std::move(operation), asio::use_awaitable);
 }
 
 } // namespace detail

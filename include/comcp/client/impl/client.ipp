@@ -129,8 +129,7 @@ public:
     ~connect_attempt()
     {
         core_.connecting = false;
-        if (const auto left = std::exchange(core_.opening, nullptr))
-            left->abandon(fault(errc::closed, "the client did not connect"));
+        if (const auto left = core_.end_opening()) left->abandon(fault(errc::closed, "the client did not connect"));
     }
 
 private:
@@ -160,7 +159,7 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     auto owned_role = std::make_unique<client_session>(*made, core->options);
     client_session* const role = owned_role.get();
     if (core->role) role->take_over(*core->role);
-    core->opening = made;
+    core->begin_opening(made);
     made->set_role(std::move(owned_role));
     co_await session::start(made);
 
@@ -169,11 +168,13 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     role->server = hello.take();
     made->speak(role->server.version);
     made->notify(method::initialized);
-    core->opening.reset();
     core->expired = false;
     core->role = role;
-    const auto before = std::exchange(core->current, made);
-    if (before) before->retire();
+    if (const auto before = core->replace(made)) {
+        std::erase_if(core->retired, [](const auto& each) { return each.expired(); });
+        core->retired.push_back(before);
+        before->retire();
+    }
     made->listen();
 }
 
@@ -181,6 +182,7 @@ COMCP_DECL task<void> client_connect(std::shared_ptr<client_core> core, duration
 {
     if (core->connecting) throw error(fail(errc::invalid_argument, "the client is connecting already"));
     if (client_connected(*core)) throw error(fail(errc::invalid_argument, "the client is connected already"));
+    core->closed = false;
     core->connect_limit = limit;
     auto making = make_session(core, limit);
     co_await std::move(making);
@@ -207,6 +209,10 @@ COMCP_DECL task<void> renew_session(std::shared_ptr<client_core> core, std::shar
         co_await std::move(making);
     } catch (const error& e) {
         renewal->failed = e.fault();
+    } catch (const std::exception& e) {
+        renewal->failed = fail(errc::peer_gone, std::string("connecting failed: ") + e.what());
+    } catch (...) {
+        renewal->failed = fail(errc::peer_gone, "connecting failed");
     }
     core->renewing.reset();
     renewal->done = true;
@@ -221,6 +227,7 @@ struct renewal_ended
 /// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up.
 COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
 {
+    if (core->closed) throw error(fail(errc::closed, "the client was closed"));
     const comcp::executor ex = co_await asio::this_coro::executor;
     std::shared_ptr<client_renewal> renewal = core->renewing;
     if (!renewal) {
@@ -295,11 +302,12 @@ COMCP_DECL task<tool_list> list_here(std::shared_ptr<client_core> core, call_tim
 COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments,
                                     call_options options, call_timeouts times)
 {
-    const executor home = open_session(core)->executor();
+    const auto lives = core->lives();
+    const executor home = lives ? lives->executor() : executor();
     const executor here = co_await asio::this_coro::executor;
     if (home && here != home) {
         auto there = client_call(core, std::move(tool), std::move(arguments), std::move(options), times);
-        co_return co_await asio::co_spawn(home, std::move(there), asio::use_awaitable);
+        co_return co_await run_elsewhere(home, std::move(there));
     }
     if (options.total()) times = call_timeouts{*options.total(), std::min(times.idle, *options.total())};
     if (options.idle()) times.idle = *options.idle();
@@ -343,15 +351,21 @@ COMCP_DECL task<void> ping_here(std::shared_ptr<client_core> core, call_timeouts
 
 COMCP_DECL task<void> close_here(std::shared_ptr<client_core> core)
 {
-    if (const auto opening = core->opening) co_await session::close(opening);
-    if (const auto session = core->current) co_await session::close(session);
+    core->closed = true;
+    std::vector<std::shared_ptr<session>> all;
+    for (const auto& each : core->retired)
+        if (auto left = each.lock()) all.push_back(std::move(left));
+    if (core->opening) all.push_back(core->opening);
+    if (core->current) all.push_back(core->current);
+    for (const auto& each : all) each->begin_close(fault(errc::closed, "the session was closed"), false);
+    for (const auto& each : all) co_await session::close(each);
 }
 
 /// Awaits an operation where the session lives; before there is one, there is no other place to be.
 template <class T>
 task<T> at_home(const client_core& core, task<T> operation)
 {
-    const auto& lives = core.current ? core.current : core.opening;
+    const auto lives = core.lives();
     if (!lives || !lives->executor()) return operation;
     return on_executor(lives->executor(), std::move(operation));
 }
@@ -377,7 +391,10 @@ COMCP_DECL task<void> client_close(std::shared_ptr<client_core> core) { return a
 
 COMCP_DECL void client_abandon(client_core& core)
 {
-    for (const auto& each : {core.opening, core.current})
+    core.closed = true;
+    std::vector<std::shared_ptr<session>> all{core.opening, core.current};
+    for (const auto& each : core.retired) all.push_back(each.lock());
+    for (const auto& each : all)
         if (each) each->abandon(fault(errc::closed, "the client was destroyed"));
 }
 

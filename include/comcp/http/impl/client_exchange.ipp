@@ -119,14 +119,14 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
     switch (rule_.what) {
     case reply::json:
         phase_ = phase::json;
-        hub_.set_due(*this, hub_.settings().times.idle);
+        limit_silence(hub_.settings().times.idle);
         return hub_.settings().bounds.message;
     case reply::stream:
         phase_ = phase::events;
         if (events_) events_->restart();
         else events_.emplace(hub_.settings().bounds.message);
         opened_ = hub_.now();
-        hub_.set_due(*this, hub_.settings().times.first_event);
+        limit_silence(hub_.settings().times.first_event);
         return unlimited_body;
     case reply::accepted: {
         const bool endless =
@@ -161,8 +161,7 @@ COMCP_DECL void client_exchange::on_body(std::string_view piece)
     case phase::events: return read_stream(piece);
     case phase::json:
     case phase::refusal:
-        if (hub_.settings().times.idle != no_limit && phase_ == phase::json)
-            hub_.set_due(*this, hub_.settings().times.idle);
+        if (hub_.settings().times.idle != no_limit && phase_ == phase::json) limit_silence(hub_.settings().times.idle);
         if (text_.empty() && whole_.empty() && piece.size() == declared_) {
             whole_ = piece;
             return;
@@ -235,12 +234,13 @@ COMCP_DECL void client_exchange::on_broken(broken_request how)
 COMCP_DECL void client_exchange::read_stream(std::string_view piece)
 {
     if (hub_.settings().times.idle != no_limit || hub_.settings().times.first_event != no_limit)
-        hub_.set_due(*this, answered_ ? hub_.settings().times.rest : hub_.settings().times.idle);
+        limit_silence(hub_.settings().times.idle);
     events_->feed(piece);
     sse_event event;
     while (phase_ == phase::events && events_->next(event)) {
         attempt_ = 0;
         if (event.oversized) {
+            hub_.keep(on_, nullptr);
             deliver_oversized(event.facts);
         } else if (!event.blank() && event.type == "message") { // E-37
             deliver(event.data, piece);
@@ -248,13 +248,19 @@ COMCP_DECL void client_exchange::read_stream(std::string_view piece)
     }
 }
 
+/// An exchange that has its answer keeps the limit that it has for the rest.
+COMCP_DECL void client_exchange::limit_silence(duration most)
+{
+    if (!answered_) hub_.set_due(*this, most);
+}
+
 COMCP_DECL void client_exchange::deliver(std::string_view text, std::string_view piece)
 {
     const std::less_equal<const char*> before;
     const bool in_piece =
         before(piece.data(), text.data()) && before(text.data() + text.size(), piece.data() + piece.size());
-    if (in_piece) hub_.keep(on_, nullptr);
-    else text = hub_.keep_text(text);
+    hub_.keep(on_, nullptr); // also for a copy: no more than one read of each connection waits for the session
+    if (!in_piece) text = hub_.keep_text(text);
     hub_.push(transport_event::kind::message, number_).text = text;
 }
 
@@ -298,9 +304,10 @@ COMCP_DECL bool client_exchange::answered_all_the_same()
 COMCP_DECL void client_exchange::conclude(client_connection* from)
 {
     if (answered_) return finish();
-    if (rule_.what == reply::session_gone) hub_.lost_session();
     if (rule_.what == reply::redirected) return follow();
     if (what_ == sent_kind::request && !resuming_ && answered_all_the_same()) return deliver_answer(from);
+    // A server that does not know its own stream may still know the session.
+    if (rule_.what == reply::session_gone && what_ != sent_kind::listen) hub_.lost_session();
     if (what_ == sent_kind::end_session) return finish();
     if (asks() == sent_kind::listen) {
         // 4xx is final (SSE 83); a server that is overloaded or away may come back.
@@ -322,7 +329,9 @@ COMCP_DECL void client_exchange::follow()
         why.text += ": it moved to " + to->text();
         const bool same = to->origin() == sent_to_->origin();
         const bool safe = to->secure() || !sent_to_->secure();
-        if (same_method && (same || (hub_.settings().other_origins && safe))) {
+        // The id of a session is for its own origin only; and where streams are is not where requests go.
+        const bool elsewhere = hub_.settings().other_origins && safe && !in_session_;
+        if (same_method && asks() != sent_kind::listen && (same || elsewhere)) {
             if (redirects_++ < 3) {
                 hub_.move_to(*to);
                 return hub_.start(shared_from_this());
@@ -348,7 +357,9 @@ COMCP_DECL bool client_exchange::pause()
     const std::optional<duration> delay = with.reconnect(facts);
     if (!delay) return false;
     phase_ = phase::pausing;
-    hub_.set_due(*this, *delay);
+    // "At once" every time would be a loop at the speed of the network (SSE 83).
+    constexpr duration shortest = std::chrono::milliseconds(100);
+    hub_.set_due(*this, std::max(*delay, shortest));
     return true;
 }
 

@@ -249,9 +249,13 @@ COMCP_DECL void client_hub::start(const std::shared_ptr<client_exchange>& what)
 
 COMCP_DECL void client_hub::serve_waiting()
 {
-    while (!closed_ && !gate_ && !waiting_.empty() && has_room_for(*waiting_.front())) {
-        const auto next = std::move(waiting_.front());
-        waiting_.pop_front();
+    // Not the first alone: answers must not stand behind requests that wait for them.
+    while (!closed_ && !gate_) {
+        const auto at =
+            std::find_if(waiting_.begin(), waiting_.end(), [this](const auto& each) { return has_room_for(*each); });
+        if (at == waiting_.end()) return;
+        const auto next = std::move(*at);
+        waiting_.erase(at);
         start(next);
     }
 }

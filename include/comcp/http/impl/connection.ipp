@@ -187,7 +187,7 @@ COMCP_DECL task<bool> connection::answer_one()
     } catch (...) {
         refusal = own_answer({500, "the service failed"});
     }
-    if (cut_) co_return false;
+    if (cut_ || owner_->closed) co_return false; // the service may be gone
     if (refusal) {
         // Whoever waits for 100 sends the body after all, or does not: where the next request begins is not known.
         if (head.expects_continue || head.body.how == framing::kind::chunked || head.body.length > skipped_at_most) {

@@ -3,6 +3,7 @@
 // Accepting connections, and knowing all that live: see http/listener.hpp.
 #pragma once
 
+#include <comcp/detail/elsewhere.hpp>
 #include <comcp/detail/waiter.hpp>
 #include <comcp/http/connection.hpp>
 #include <comcp/http/grammar.hpp>
@@ -234,9 +235,7 @@ COMCP_DECL void listener_core::add(tcp::acceptor open)
 
 COMCP_DECL task<void> listener_core::at_home(std::shared_ptr<listener_core> self, task<void> operation)
 {
-    const executor here = co_await asio::this_coro::executor;
-    if (here == self->home_) co_await std::move(operation);
-    else co_await asio::co_spawn(self->home_, std::move(operation), asio::use_awaitable);
+    co_await comcp::detail::on_executor(self->home_, std::move(operation));
 }
 
 COMCP_DECL task<void> listener_core::run(std::shared_ptr<listener_core> self)

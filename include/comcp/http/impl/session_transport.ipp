@@ -58,7 +58,8 @@ COMCP_DECL session_transport::opened session_transport::open_stream(budget_share
 COMCP_DECL session_transport::opened session_transport::resume_stream(std::string_view last_event_id, budget_share slot)
 {
     if (!store_) return {replay_state::malformed, nullptr, 0};
-    const replay missed = store_->replay_after(last_event_id);
+    const std::string seen(last_event_id); // the view is the old reader's, perhaps
+    const replay missed = store_->replay_after(seen);
     if (missed.state != replay_state::found) return {missed.state, nullptr, 0};
     const auto is_wanted = [&](const std::shared_ptr<exchange>& each) { return each && each->kept_ == missed.stream; };
     std::shared_ptr<exchange> found;
@@ -74,9 +75,15 @@ COMCP_DECL session_transport::opened session_transport::resume_stream(std::strin
         found->ended_ = true;
     }
     const std::uint32_t reader = found->attach(std::move(slot));
+    // The reader before goes on in place, and with it whatever it was asked meanwhile: looked at anew.
     found->out_.clear();
     found->output_.release();
-    for (const stored_event& each : missed.events) append_event(*found, each.id, each.message);
+    const replay now = store_->replay_after(seen);
+    if (now.state != replay_state::found) {
+        found->leave(reader);
+        return {now.state, nullptr, 0};
+    }
+    for (const stored_event& each : now.events) append_event(*found, each.id, each.message);
     return {replay_state::found, found, reader};
 }
 
@@ -109,7 +116,9 @@ COMCP_DECL std::string& session_transport::begin(const send_hint& hint)
     if (hint.what == send_hint::kind::answer) {
         if (!target_ || (!target_->read() && target_->kept_ == 0)) return scratch_; // nobody is left to answer (E-32)
         const bool undecided = target_->head_ == exchange_head::undecided;
-        if (undecided && (target_->form_.json || hint.status != 200 || !become_stream(*target_))) {
+        // Whoever takes neither gets the whole of it: a host that cannot stream.
+        const bool whole = target_->form_.json || !target_->form_.stream || hint.status != 200;
+        if (undecided && (whole || !become_stream(*target_))) {
             way_ = way::json;
             return target_->out_;
         }
@@ -144,6 +153,8 @@ COMCP_DECL void session_transport::abandon(exchange_id id)
 {
     const auto found = find(id);
     if (!found) return;
+    // Ids would have the client come back for an answer that never comes (E-36).
+    if (found->head_ == exchange_head::undecided) found->form_.resumable = false;
     const bool streams = found->form_.stream && found->read() && become_stream(*found);
     end_exchange(*found, streams ? exchange_head::stream : exchange_head::accepted);
     forget(id);

@@ -56,7 +56,7 @@ public:
     ~exchange_stream() override
     {
         if (here_) from_->leave(reader_);
-        else owner_->home()->post([from = std::move(from_), reader = reader_] { from->leave(reader); });
+        else owner_->home()->post([from = std::move(from_), owner = owner_, reader = reader_] { from->leave(reader); });
     }
 
     task<bool> next(std::string& out) override
@@ -281,6 +281,10 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     http::session_transport& wire = *carrier;
     const std::shared_ptr<session> owner = make_server_session(served, ex, std::move(carrier), std::move(from));
     session_lease lease = self->table->adopt(owner, &wire, whole.principal);
+    if (!lease) {
+        owner->abandon(fault(errc::closed, "there are too many sessions"));
+        co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
+    }
     const auto posted = std::make_shared<posted_exchange>(wire, self->form_of(whole, false), std::move(lease));
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
@@ -297,6 +301,8 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
         if (bad || posted->head() == http::exchange_head::lost) co_return self->answer_of(posted, owner, whole);
         co_return http_error_answer(400, "Mcp-Session-Id is missing", std::move(whole.answer_fields));
     }
+    if (!owner->open())
+        co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
     const auto id = self->table->name(posted->lease());
     if (!id) co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
     wire.on_closed(forget_session(self->table, *id));
@@ -438,6 +444,8 @@ COMCP_DECL task<http::response> http_service::handle(http::request whole)
 COMCP_DECL std::size_t http_service::most_body() const { return core_->most_body; }
 
 COMCP_DECL std::shared_ptr<http::budget> http_service::memory() const { return core_->memory; }
+
+COMCP_DECL void http_service::abandon() { core_->abandon(); }
 
 COMCP_DECL task<void> http_service::drain(duration patience) { return detail::http_core::drain(core_, patience); }
 

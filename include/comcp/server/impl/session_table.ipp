@@ -50,6 +50,8 @@ COMCP_DECL session_lease session_table::adopt(std::shared_ptr<session> owner, ht
     made->principal = std::move(principal);
     made->active = 1;
     const std::lock_guard lock(mutex_);
+    if (ended_ || nameless_ >= most_) return {};
+    ++nameless_;
     made->at = active_.insert(active_.end(), made);
     ++calls_;
     return session_lease(shared_from_this(), made, session_lease::kind::call);
@@ -69,6 +71,7 @@ COMCP_DECL result<std::string> session_table::name(const session_lease& lease)
             if (from.empty()) return fail(errc::busy, "too many sessions");
             gives_way = take_out(*from.front());
         }
+        --nameless_;
         lease.entry()->id = *id;
         by_id_.emplace(lease.entry()->id, lease.entry());
         watch_now = !std::exchange(watched_, true);
@@ -117,6 +120,7 @@ COMCP_DECL bool session_table::remove(std::string_view id, std::string_view prin
         const auto entry = find_entry(id, principal);
         if (!entry) return false;
         owner = take_out(*entry);
+        if (by_id_.empty()) unwatch_later();
     }
     begin_to_end(owner, "the client ended the session");
     return true;
@@ -130,17 +134,17 @@ COMCP_DECL void session_table::forget(std::string_view id)
     if (found == by_id_.end()) return;
     const auto entry = found->second;
     owner = take_out(*entry);
+    if (by_id_.empty()) unwatch_later();
 }
 
 COMCP_DECL std::vector<std::shared_ptr<session>> session_table::take_all()
 {
     std::vector<std::shared_ptr<session>> all;
     const std::lock_guard lock(mutex_);
+    ended_ = true;
     for (entries* list : {&active_, &fresh_, &used_})
         while (!list->empty()) all.push_back(take_out(*list->front()));
-    home_->post([weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->unwatch();
-    });
+    unwatch_later();
     return all;
 }
 
@@ -152,7 +156,8 @@ COMCP_DECL std::size_t session_table::size() const
 
 COMCP_DECL std::shared_ptr<session> session_table::take_out(table_entry& entry)
 {
-    by_id_.erase(entry.id);
+    if (entry.id.empty()) --nameless_;
+    else by_id_.erase(entry.id);
     entries& in = entry.active != 0 ? active_ : idle_list(entry);
     auto owner = std::move(entry.owner);
     in.erase(entry.at); // may destroy the entry
@@ -188,6 +193,13 @@ COMCP_DECL void session_table::release(table_entry& entry, session_lease::kind u
 COMCP_DECL void session_table::watch()
 {
     timer_.start(deadline_after(timer_.now(), idle_), [this] { sweep(); });
+}
+
+COMCP_DECL void session_table::unwatch_later()
+{
+    home_->post([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->unwatch();
+    });
 }
 
 /// No session is left to watch: a timer that waits would keep the loop of the host running.

@@ -367,7 +367,10 @@ COMCP_DECL void session::batch_part_done(const answer_route& route)
 {
     batch_answers& batch = *route.batch;
     if (--batch.missing != 0 || state_ == state::ended) return;
-    if (batch.text.empty()) return wire_->complete(batch.exchange); // notifications only, or all was cancelled
+    if (batch.text.empty()) {                                 // notifications only, or all was cancelled
+        if (role_->serves()) wire_->complete(batch.exchange); // that of a client is its own call's
+        return;
+    }
     std::string& out = begin_message({batch.exchange, send_hint::kind::answer});
     out += batch.text;
     out += ']';
