@@ -108,7 +108,9 @@ public:
 private:
     // A message begins a string of its own after this much: one string that grows would be copied, and twice as large.
     static constexpr std::size_t full = 64 * 1024;
-    static constexpr std::size_t kept_capacity = 256 * 1024;
+    // Kept for the next message. Given back and taken anew for each large one, it would go to the system and come back
+    // page by page.
+    static constexpr std::size_t kept_capacity = 2 * 1024 * 1024;
 
     void advance(std::size_t n)
     {
