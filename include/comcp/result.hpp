@@ -43,7 +43,7 @@ enum class errc {
     bad_response,     ///< an HTTP response that a Streamable HTTP server must not give
     unauthorized,     ///< HTTP 401: credentials are missing or not valid
     forbidden,        ///< HTTP 403: the credentials do not suffice
-    busy,             ///< HTTP 429 or 503: the server refuses for now
+    busy,             ///< HTTP 429, or 503 that says when to come again: nothing ran
     session_expired,  ///< HTTP 404: the server does not know the session any more; the request did not run
 };
 

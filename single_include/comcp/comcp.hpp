@@ -123,7 +123,7 @@ enum class errc {
     bad_response,     ///< an HTTP response that a Streamable HTTP server must not give
     unauthorized,     ///< HTTP 401: credentials are missing or not valid
     forbidden,        ///< HTTP 403: the credentials do not suffice
-    busy,             ///< HTTP 429 or 503: the server refuses for now
+    busy,             ///< HTTP 429, or 503 that says when to come again: nothing ran
     session_expired,  ///< HTTP 404: the server does not know the session any more; the request did not run
 };
 
@@ -9770,7 +9770,7 @@ class http_core;
 /// Serves a server's tools to any number of HTTP clients; handshake era (2025-03-26 to 2025-11-25, Streamable HTTP).
 ///
 /// Thread rule: any thread. Destroying it ends its sessions at once, without waiting; requests that wait are answered
-/// with 503. It, its server and the `io_context` may die in any order.
+/// with 500, since they may have run. It, its server and the `io_context` may die in any order.
 class http_service final : public http::service
 {
 public:
@@ -16355,7 +16355,8 @@ COMCP_DECL task<void> listener_core::until_finished()
     if (finished()) co_return;
     comcp::detail::waiter end(*lot_);
     waiting_.push_back(&end);
-    co_await end.wait(close_now{this});
+    const close_now when_cancelled{this};
+    co_await end.wait(when_cancelled);
     std::erase(waiting_, &end);
 }
 

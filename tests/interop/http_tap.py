@@ -104,6 +104,7 @@ class HttpTap:
     """Listens on 127.0.0.1 for the server on `upstream`. While that is None, who comes has to wait."""
 
     def __init__(self, upstream):
+        self.entrance = threading.Condition()
         self.upstream = upstream
         self.requests = []  # (method, fields with names in lower case, body), of all connections
         self.log = []  # (connection, "> " or "< ", bytes)
@@ -123,6 +124,12 @@ class HttpTap:
         self.listener.close()
         for each in list(self.open):
             self.end(each)
+
+    def lead_to(self, upstream):
+        """Where whoever comes is led from now on."""
+        with self.entrance:
+            self.upstream = upstream
+            self.entrance.notify_all()
 
     def once(self, pattern, action):
         """When the server sent `pattern`, and before the client gets it; where `action` is true, the connection is
@@ -147,8 +154,9 @@ class HttpTap:
 
     def join(self, client, number):
         try:
-            while self.upstream is None:
-                time.sleep(0.01)
+            with self.entrance:
+                if not self.entrance.wait_for(lambda: self.upstream is not None, 60):
+                    return self.end(client)
             server = socket.create_connection(("127.0.0.1", self.upstream))
         except OSError:
             return self.end(client)

@@ -404,14 +404,14 @@ class Restarted:
         tap.once(STEP_1_OF_9, self.kill)
 
     def kill(self):
-        self.tap.upstream = None
+        self.tap.lead_to(None)
         self.server.kill()
         self.starting = threading.Thread(target=self.restart)
         self.starting.start()
 
     def restart(self):
         self.server = self.start()
-        self.tap.upstream = self.server.port
+        self.tap.lead_to(self.server.port)
 
     def __enter__(self):
         return self

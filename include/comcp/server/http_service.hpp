@@ -27,7 +27,7 @@ class http_core;
 /// Serves a server's tools to any number of HTTP clients; handshake era (2025-03-26 to 2025-11-25, Streamable HTTP).
 ///
 /// Thread rule: any thread. Destroying it ends its sessions at once, without waiting; requests that wait are answered
-/// with 503. It, its server and the `io_context` may die in any order.
+/// with 500, since they may have run. It, its server and the `io_context` may die in any order.
 class http_service final : public http::service
 {
 public:

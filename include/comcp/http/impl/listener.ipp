@@ -308,7 +308,8 @@ COMCP_DECL task<void> listener_core::until_finished()
     if (finished()) co_return;
     comcp::detail::waiter end(*lot_);
     waiting_.push_back(&end);
-    co_await end.wait(close_now{this});
+    const close_now when_cancelled{this};
+    co_await end.wait(when_cancelled);
     std::erase(waiting_, &end);
 }
 
