@@ -13991,7 +13991,7 @@ COMCP_DECL void client_exchange::time_is_up()
 {
     if (phase_ == phase::pausing) {
         resuming_ = what_ != sent_kind::listen;
-        body = std::string();
+        std::string().swap(body);
         return hub_.start(shared_from_this());
     }
     const bool asked = on_ != nullptr;
@@ -15996,7 +15996,7 @@ COMCP_DECL void exchange::detach()
     silence_.reset();
     slot_.release();
     if (!keeps_unread_) {
-        out_ = {};
+        std::string().swap(out_); // an assignment would keep the memory
         output_.release();
     }
     wake();
@@ -16635,7 +16635,7 @@ COMCP_DECL void session_transport::commit()
         send_event(*to, scratch_);
     }
     scratch_.clear();
-    if (scratch_.capacity() > 1024) scratch_ = {}; // an idle session is small
+    if (scratch_.capacity() > 1024) std::string().swap(scratch_); // an idle session is small
     if (!last || !to) return;
     if (to->kept_ != 0) store_->finish(to->kept_);
     to->finish();

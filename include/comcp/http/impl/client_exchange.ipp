@@ -82,7 +82,7 @@ COMCP_DECL void client_exchange::time_is_up()
 {
     if (phase_ == phase::pausing) {
         resuming_ = what_ != sent_kind::listen;
-        body = std::string();
+        std::string().swap(body);
         return hub_.start(shared_from_this());
     }
     const bool asked = on_ != nullptr;

@@ -65,7 +65,7 @@ COMCP_DECL void exchange::detach()
     silence_.reset();
     slot_.release();
     if (!keeps_unread_) {
-        out_ = {};
+        std::string().swap(out_); // an assignment would keep the memory
         output_.release();
     }
     wake();

@@ -142,7 +142,7 @@ COMCP_DECL void session_transport::commit()
         send_event(*to, scratch_);
     }
     scratch_.clear();
-    if (scratch_.capacity() > 1024) scratch_ = {}; // an idle session is small
+    if (scratch_.capacity() > 1024) std::string().swap(scratch_); // an idle session is small
     if (!last || !to) return;
     if (to->kept_ != 0) store_->finish(to->kept_);
     to->finish();
