@@ -33,13 +33,20 @@
 #include <comcp/json/impl/write.ipp>
 #include <comcp/policy/impl/output_cap.ipp>
 #include <comcp/policy/impl/timeouts.ipp>
+#include <comcp/protocol/impl/completion.ipp>
 #include <comcp/protocol/impl/content.ipp>
+#include <comcp/protocol/impl/elicitation.ipp>
 #include <comcp/protocol/impl/flatten.ipp>
+#include <comcp/protocol/impl/form.ipp>
 #include <comcp/protocol/impl/icon.ipp>
 #include <comcp/protocol/impl/logging.ipp>
+#include <comcp/protocol/impl/prompts.ipp>
 #include <comcp/protocol/impl/read.ipp>
+#include <comcp/protocol/impl/resources.ipp>
 #include <comcp/protocol/impl/roots.ipp>
+#include <comcp/protocol/impl/sampling.ipp>
 #include <comcp/protocol/impl/tools.ipp>
+#include <comcp/protocol/impl/uri_template.ipp>
 #include <comcp/rpc/impl/id.ipp>
 #include <comcp/server/impl/context.ipp>
 #include <comcp/server/impl/http_service.ipp>
@@ -57,8 +64,11 @@
 #include <comcp/session/impl/session_reading.ipp>
 #include <comcp/transport/impl/child_transport.ipp>
 #include <comcp/transport/impl/stdio.ipp>
+#include <comcp/wire/impl/capabilities.ipp>
 #include <comcp/wire/impl/handshake.ipp>
 #include <comcp/wire/impl/legacy.ipp>
+#include <comcp/wire/impl/legacy_content.ipp>
+#include <comcp/wire/impl/legacy_requests.ipp>
 #endif
 
 #include <boost/json/src.hpp>

@@ -655,8 +655,16 @@ public:
         return *this;
     }
 
+    /// The format of a string, such as "email", "uri", "date" or "date-time". A hint: the binder does not check it.
+    field& format(std::string name)
+    {
+        format_ = std::move(name);
+        return *this;
+    }
+
     const std::string& description() const noexcept { return description_; }
     const std::string& title() const noexcept { return title_; }
+    const std::string& format() const noexcept { return format_; }
     const json::value& minimum() const noexcept { return minimum_; } ///< null when there is none
     const json::value& maximum() const noexcept { return maximum_; } ///< null when there is none
     std::optional<std::uint64_t> min_length() const noexcept { return min_length_; }
@@ -665,6 +673,7 @@ public:
 private:
     std::string description_;
     std::string title_;
+    std::string format_;
     json::value minimum_;
     json::value maximum_;
     std::optional<std::uint64_t> min_length_;
@@ -979,9 +988,9 @@ bool detail::write_erased(std::string& out, const void* value)
 
 // ---- comcp/protocol/content.hpp
 //
-// The blocks that tool results and messages are made of: text, image, audio, resource link, embedded resource, and
-// blocks of a kind that is not known, kept as JSON (F-12, F-13). Not for showing them (flatten.hpp), nor for which
-// revision has which block (wire/).
+// The blocks that tool results and messages are made of: text, image, audio, resource link, embedded resource, the two
+// of sampling (tool use and tool result), and blocks of a kind that is not known, kept as JSON (F-12, F-13). Not for
+// showing them (flatten.hpp), nor for which revision has which block (wire/).
 
 // ---- comcp/detail/base64.hpp
 //
@@ -1100,6 +1109,7 @@ json::object unknown_members(const json::object& from, std::initializer_list<std
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -1124,11 +1134,15 @@ public:
 /// The strings of an array member; what is not a string is left out.
 std::vector<std::string> read_strings(const json::object& from, std::string_view key);
 
+/// Further icons of one thing are dropped by the reader.
+inline constexpr std::size_t max_icons = 100;
+
 /// Reads the member `icons`. An icon without a `src` is left out.
 std::vector<icon> read_icons(const json::object& from);
 
 } // namespace comcp::inline COMCP_ABI
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -1169,14 +1183,65 @@ struct resource_link
     std::vector<icon> icons;
 };
 
-/// A resource that came along: either `text` or `blob` (base64) is set.
-struct embedded_resource
+/// What a resource holds: either `text` or `blob` (base64) is set. Reading a resource gives some of them, and as a
+/// block of content a resource comes along as one.
+struct resource_contents
 {
     std::string uri;
-    std::string mime_type;
+    std::string mime_type; ///< empty when it was not given
     std::optional<std::string> text;
     std::optional<std::string> blob;
-    json::object extra; ///< other members of the resource, `_meta` among them
+    json::object extra; ///< other members, `_meta` among them
+
+    resource_contents() = default;
+
+    static resource_contents of_text(std::string uri, std::string text, std::string mime_type = "text/plain")
+    {
+        resource_contents made;
+        made.uri = std::move(uri);
+        made.mime_type = std::move(mime_type);
+        made.text = std::move(text);
+        return made;
+    }
+
+    /// From the bytes of a file.
+    static resource_contents of_bytes(std::string uri, std::string_view bytes,
+                                      std::string mime_type = "application/octet-stream")
+    {
+        resource_contents made;
+        made.uri = std::move(uri);
+        made.mime_type = std::move(mime_type);
+        made.blob = detail::base64_encode(bytes);
+        return made;
+    }
+
+    /// The text, or the bytes of the blob; nothing when the blob is not strict base64 or there is neither.
+    std::optional<std::string> bytes() const
+    {
+        if (text) return text;
+        return blob ? detail::base64_decode(*blob) : std::nullopt;
+    }
+};
+
+using embedded_resource = resource_contents;
+
+class content;
+
+/// A model wants to use a tool (sampling since 2025-11-25).
+struct tool_use_content
+{
+    std::string id; ///< the result names it
+    std::string name;
+    json::object input;
+};
+
+/// What that tool gave (sampling since 2025-11-25).
+struct tool_result_content
+{
+    std::string tool_use_id;
+    std::vector<comcp::content> content;
+    std::optional<json::value> structured; ///< `structuredContent`
+    bool is_error = false;
 };
 
 /// A block that is not one of the above, or is malformed: its JSON.
@@ -1198,8 +1263,8 @@ struct content_annotations
 class content
 {
 public:
-    using block_type =
-        std::variant<text_content, image_content, audio_content, resource_link, embedded_resource, unknown_content>;
+    using block_type = std::variant<text_content, image_content, audio_content, resource_link, embedded_resource,
+                                    tool_use_content, tool_result_content, unknown_content>;
 
     block_type block;
     std::optional<content_annotations> annotations;
@@ -1244,20 +1309,22 @@ public:
     /// An embedded text resource.
     static content resource(std::string uri, std::string text, std::string mime_type = "text/plain")
     {
-        embedded_resource value;
-        value.uri = std::move(uri);
-        value.mime_type = std::move(mime_type);
-        value.text = std::move(text);
-        return content(std::move(value));
+        return content(resource_contents::of_text(std::move(uri), std::move(text), std::move(mime_type)));
     }
     /// An embedded binary resource, from its bytes.
     static content resource_bytes(std::string uri, std::string_view bytes, std::string mime_type)
     {
-        embedded_resource value;
-        value.uri = std::move(uri);
-        value.mime_type = std::move(mime_type);
-        value.blob = detail::base64_encode(bytes);
-        return content(std::move(value));
+        return content(resource_contents::of_bytes(std::move(uri), bytes, std::move(mime_type)));
+    }
+
+    /// For sampling alone.
+    static content tool_use(std::string id, std::string name, json::object input)
+    {
+        return content(tool_use_content{std::move(id), std::move(name), std::move(input)});
+    }
+    static content tool_result(std::string tool_use_id, std::vector<content> blocks, bool is_error = false)
+    {
+        return content(tool_result_content{std::move(tool_use_id), std::move(blocks), std::nullopt, is_error});
     }
 
     /// The block when it is of that kind, else null: `block.get_if<comcp::image_content>()`.
@@ -1275,12 +1342,32 @@ public:
     }
 };
 
-namespace detail
-{} // namespace detail
+/// Further blocks of one array are dropped: a block of three bytes on the wire takes some hundred in memory.
+inline constexpr std::size_t max_content_blocks = 10'000;
 
 /// Reads one block into `into`, which must be fresh. Never fails: what cannot be read as a known block is kept as JSON,
-/// and a sentence that says why is added to `oddities`.
+/// and a sentence that says why is added to `oddities`. The blocks of sampling are not known here.
 void read_content(const json::value& from, content& into, std::vector<std::string>& oddities);
+
+/// The same for messages of sampling: tool use and tool result are known.
+void read_sampling_content(const json::value& from, content& into, std::vector<std::string>& oddities);
+
+namespace detail
+{
+
+/// Reads the member `annotations`.
+std::optional<content_annotations> read_annotations(const json::object& from);
+
+using content_reader = void (*)(const json::value& from, content& into, std::vector<std::string>& oddities);
+
+/// Reads an array of blocks; a single one counts as an array of it.
+void read_blocks(const json::value& from, content_reader reader, std::vector<content>& into,
+                 std::vector<std::string>& oddities);
+
+/// Reads resource contents; false, and nothing changed, when there is neither text nor blob.
+bool read_contents(const json::object& from, resource_contents& into);
+
+} // namespace detail
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -1399,12 +1486,6 @@ public:
         return made;
     }
 };
-
-/// A result's further blocks are dropped: a block of three bytes on the wire takes some hundred in memory.
-inline constexpr std::size_t max_content_blocks = 10'000;
-
-namespace detail
-{} // namespace detail
 
 /// Reads a result of tools/call into `read`, which must be fresh and owns its memory. Never fails: what is odd is kept,
 /// and named in `oddities`. Give `source`, the text of the same object, to keep it.
@@ -1885,6 +1966,7 @@ constexpr std::optional<revision> parse_revision(std::string_view text) noexcept
 //
 // Roots: the places that a client tells a server to work in. Guidance, not access control (2025-11-25, roots).
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -1897,15 +1979,20 @@ struct root
 {
     std::string uri;
     std::string name;
+    json::object meta;  ///< `_meta` (since 2025-06-18)
+    json::object extra; ///< members that the specification does not name
 
     root() = default;
     explicit root(std::string where, std::string shown = {}) : uri(std::move(where)), name(std::move(shown)) {}
 };
 
+/// Further roots of one list are dropped by the reader.
+inline constexpr std::size_t max_roots = 1000;
+
 /// Reads the result of roots/list. Entries without a uri are left out.
 std::vector<root> read_roots(const json::object& from);
 
-/// Appends the result of roots/list.
+/// Appends the result of roots/list, with all that the newest revision has (a codec asks each revision).
 void write_roots(std::string& out, const std::vector<root>& roots);
 
 } // namespace comcp::inline COMCP_ABI
@@ -8946,9 +9033,742 @@ private:
 // how things are written. One instance per era; everything that differs between revisions is asked here. Not for the
 // JSON-RPC envelope (rpc/), nor for reading: readers take every revision's form (protocol/).
 
+// ---- comcp/protocol/completion.hpp
+//
+// Completion: suggestions for an argument of a prompt or a variable of a resource template while a person types. Not
+// what a model writes: that is sampling.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What an argument belongs to: a prompt by its name, or a resource by its URI or template.
+class completion_reference
+{
+public:
+    enum class kind {
+        prompt,
+        resource,
+    };
+
+    completion_reference() = default;
+
+    static completion_reference prompt(std::string name) { return {kind::prompt, std::move(name)}; }
+    static completion_reference resource(std::string uri_or_template)
+    {
+        return {kind::resource, std::move(uri_or_template)};
+    }
+
+    kind type() const noexcept { return type_; }
+    /// The prompt's name, or the URI or template.
+    const std::string& text() const noexcept { return text_; }
+
+    friend bool operator==(const completion_reference&, const completion_reference&) = default;
+
+private:
+    completion_reference(kind type, std::string text) : type_(type), text_(std::move(text)) {}
+
+    kind type_ = kind::prompt;
+    std::string text_;
+};
+
+/// The params of completion/complete.
+class completion_request
+{
+public:
+    completion_reference reference;
+    std::string argument; ///< its name
+    std::string value;    ///< what was typed so far
+    /// The arguments that have their values already (since 2025-06-18).
+    std::map<std::string, std::string, std::less<>> context;
+    json::object meta; ///< `_meta`
+
+    completion_request() = default;
+    completion_request(completion_reference of, std::string name, std::string typed)
+        : reference(std::move(of)),
+          argument(std::move(name)),
+          value(std::move(typed))
+    {}
+};
+
+/// Reads what a client asks for. The fault is for -32602: it names the member that is missing or wrong. Values of the
+/// context that are no strings are left out.
+result<completion_request> read_completion_request(const json::object& from);
+
+/// The most values of one answer (2025-11-25, completion).
+inline constexpr std::size_t max_completions = 100;
+
+/// The suggestions, the best first.
+class completion
+{
+public:
+    std::vector<std::string> values;
+    std::optional<std::int64_t> total; ///< how many there are, sent or not
+    std::optional<bool> has_more;      ///< whether there are more than `values`
+    json::object meta;                 ///< `_meta`
+
+    completion() = default;
+    explicit completion(std::vector<std::string> all) : values(std::move(all)) {}
+
+    /// Cuts the values to the first 100; when there were more, says so in `has_more`, and in `total` if that is not
+    /// set.
+    void cap();
+};
+
+/// Reads a result of completion/complete. Never fails: without values there are none, and what is not a string is left
+/// out. More than 100 values are cut.
+completion read_completion(const json::object& from);
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/elicitation.hpp
+//
+// Elicitation: a server asks the person at the client, with a form or by sending them to a URL. The model of request
+// and result, and of the error that says that a URL must be visited first. Forms as data are in protocol/form.hpp. Not
+// for secrets: those never go through a form (2025-11-25, elicitation).
+
+// ---- comcp/protocol/form.hpp
+//
+// Forms of elicitation: flat schemas (H-22) made of a struct, checked, filled with their defaults, and answers checked
+// by them. Pure and total: a malformed schema checks less and never fails. Not a JSON Schema validator: only what a
+// form may contain is known.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// The most members of a form, and the most problems that are told of one answer.
+inline constexpr std::size_t max_form_members = 200;
+inline constexpr std::size_t max_form_problems = 32;
+
+/// Members that are missing get the default of their schema, when it has one that fits it.
+void fill_defaults(const json::object& schema, json::object& content);
+
+/// What is wrong with an answer, one sentence each; empty when nothing is. Checked are: required members, types,
+/// choices (`enum`, and `const` of `oneOf` and `anyOf`), ranges, lengths in code points, the formats email, uri, date
+/// and date-time as far as their shape goes, and the number of items. Members that the schema does not name may only be
+/// strings, numbers, booleans or arrays of strings.
+std::vector<std::string> check_form(const json::object& schema, const json::object& content);
+
+/// The schema as a revision can have it. A fault (`errc::invalid_argument`) when it is no flat form, or
+/// (`errc::unsupported`) when the revision has no word for a part of it. For 2025-06-18 a choice with titles becomes
+/// `enum` with `enumNames`, and defaults and `$schema` are left out, but for the default of a boolean; a choice of
+/// several is not there yet. Before 2025-06-18 there are no forms.
+result<json::object> form_schema_for(const json::object& schema, revision at);
+
+/// Checks that a schema is a form of the newest revision: `form_schema_for` without the result.
+inline std::optional<fault> check_form_schema(const json::object& schema, revision at = latest_legacy)
+{
+    auto checked = form_schema_for(schema, at);
+    if (checked) return std::nullopt;
+    return std::move(checked).error();
+}
+
+namespace detail
+{
+
+template <class T>
+inline constexpr bool form_value = std::is_arithmetic_v<T> || described_enum<T> || std::is_same_v<T, std::string>;
+
+template <class T>
+inline constexpr bool form_member = form_value<T>;
+template <class T>
+inline constexpr bool form_member<std::optional<T>> = form_member<T>;
+template <class T, class Allocator>
+inline constexpr bool form_member<std::vector<T, Allocator>> = described_enum<T>;
+
+template <class... Member>
+struct form_members
+{
+    static constexpr bool all = (form_member<Member> && ...);
+};
+
+/// A schema of arguments without what a form has no word for.
+json::object flat_schema(json::object schema);
+
+/// The members of an object that are named.
+json::object known_members(const json::object& from, std::span<const member_info> members);
+
+/// The fault of an answer that did not bind.
+fault unfit_answer(const bind_errors& errors);
+
+} // namespace detail
+
+/// A struct that a form can be made of: its members are strings, booleans, numbers and described enums, optionals of
+/// them, and vectors of described enums (a choice of several).
+template <class T>
+concept form_struct = argument_struct<T> && detail::layout<T>::template apply<detail::form_members>::all;
+
+/// The schema of a form: `form_schema_of<booking>()`. Titles, descriptions, ranges and formats come from notes; a
+/// member that is no optional and has no default is required.
+template <form_struct T>
+json::object form_schema_of(const notes& extra = {})
+{
+    return detail::flat_schema(schema_of<T>(extra));
+}
+
+/// Binds a form's content to the struct. The fault (`errc::invalid_message`) names every member that does not fit.
+template <form_struct T>
+result<T> bind_form(const json::object& content)
+{
+    T value{};
+    bind_errors errors;
+    if (!bind(json::value(detail::known_members(content, detail::layout<T>::members)), value, errors)) {
+        return detail::unfit_answer(errors);
+    }
+    return value;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace rpc_code
+{
+/// A URL must be visited before the request can succeed (2025-11-25 alone): see `url_elicitations`.
+inline constexpr int url_elicitation_required = -32042;
+} // namespace rpc_code
+
+enum class elicitation_action {
+    accept,
+    decline, ///< the person said no
+    cancel,  ///< the person went away without an answer
+};
+
+constexpr std::string_view to_string(elicitation_action value) noexcept
+{
+    return value == elicitation_action::accept ? "accept" : value == elicitation_action::decline ? "decline" : "cancel";
+}
+
+enum class elicitation_mode {
+    form,
+    url, ///< since 2025-11-25
+};
+
+/// The params of elicitation/create.
+class elicitation_request
+{
+public:
+    elicitation_mode mode = elicitation_mode::form;
+    std::string message;           ///< for the person
+    json::object requested_schema; ///< of a form: see `form_schema_of`
+    std::string url;               ///< of mode url
+    std::string elicitation_id;    ///< of mode url; notifications/elicitation/complete names it
+    json::object meta;             ///< `_meta`
+    json::object extra;            ///< members that the specification does not name
+
+    elicitation_request() = default;
+
+    static elicitation_request form(std::string message, json::object schema)
+    {
+        elicitation_request made;
+        made.message = std::move(message);
+        made.requested_schema = std::move(schema);
+        return made;
+    }
+    static elicitation_request url_mode(std::string message, std::string url, std::string id)
+    {
+        elicitation_request made;
+        made.mode = elicitation_mode::url;
+        made.message = std::move(message);
+        made.url = std::move(url);
+        made.elicitation_id = std::move(id);
+        return made;
+    }
+};
+
+/// What the person did. `content` is that of an accepted form; in mode url `accept` means consent to open the URL, not
+/// that anything was done there.
+class elicitation_result
+{
+public:
+    elicitation_action action = elicitation_action::cancel;
+    json::object content;
+    json::object meta; ///< `_meta`
+
+    elicitation_result() = default;
+    explicit elicitation_result(elicitation_action what) : action(what) {}
+
+    static elicitation_result accept(json::object content = {})
+    {
+        elicitation_result made(elicitation_action::accept);
+        made.content = std::move(content);
+        return made;
+    }
+    static elicitation_result decline() { return elicitation_result(elicitation_action::decline); }
+    static elicitation_result cancel() { return elicitation_result(elicitation_action::cancel); }
+
+    bool accepted() const noexcept { return action == elicitation_action::accept; }
+};
+
+/// Reads what a server asks for. The fault is for -32602: a mode that is not known, no message, a form without a
+/// schema, or mode url without a URL or id.
+result<elicitation_request> read_elicitation_request(const json::object& from);
+
+/// Reads what a client answered. A fault when the action is missing or not known: nothing may be taken for consent.
+result<elicitation_result> read_elicitation_result(const json::object& from);
+
+/// Whether a client declared the mode of a request; nothing when it did, else the fault (`errc::unsupported`). A
+/// declared elicitation without a mode means forms alone. A client answers -32602.
+std::optional<fault> check_elicitation(const elicitation_request& request, const client_capabilities& peer);
+
+/// At most this many URLs are read from one error.
+inline constexpr std::size_t max_url_elicitations = 100;
+
+/// The URLs that must be visited before a request can succeed; empty when the error is another one than -32042, or
+/// names none. Entries that are not mode url, or lack a URL or an id, are left out.
+std::vector<elicitation_request> url_elicitations(const rpc_error& from);
+
+/// The data of an error -32042. All requests must be of mode url.
+json::value url_elicitation_data(const std::vector<elicitation_request>& required);
+
+/// The id that notifications/elicitation/complete names; empty when it names none.
+std::string read_elicitation_complete(const json::object& from);
+
+/// A form's answer bound to the struct that the form was made of.
+template <class T>
+class form_answer
+{
+public:
+    elicitation_action action = elicitation_action::cancel;
+    std::optional<T> value; ///< when the form was accepted
+
+    form_answer() = default;
+
+    bool accepted() const noexcept { return value.has_value(); }
+    explicit operator bool() const noexcept { return accepted(); }
+    const T& operator*() const& { return *value; }
+    const T* operator->() const { return &*value; }
+};
+
+/// Binds an answer. A fault (`errc::invalid_message`) names every member that does not fit; members that the struct
+/// does not have are passed over.
+template <form_struct T>
+result<form_answer<T>> read_form_answer(const elicitation_result& from)
+{
+    form_answer<T> answer;
+    answer.action = from.action;
+    if (!from.accepted()) return answer;
+    auto bound = bind_form<T>(from.content);
+    if (!bound) return std::move(bound).error();
+    answer.value = std::move(*bound);
+    return answer;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/prompts.hpp
+//
+// Prompts: templates of messages that a person chooses. Readers take what is in the field: a bad prompt is a fault of
+// that prompt alone, and any result can be read. Not for how a revision writes them (wire/).
+
+// ---- comcp/protocol/role.hpp
+//
+// Who speaks in a prompt or in a conversation that is sampled. Not who sends a message on the wire.
+
+#include <optional>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI
+{
+
+enum class role {
+    user,
+    assistant,
+};
+
+constexpr std::string_view to_string(role value) noexcept { return value == role::user ? "user" : "assistant"; }
+
+constexpr std::optional<role> parse_role(std::string_view text) noexcept
+{
+    if (text == "user") return role::user;
+    if (text == "assistant") return role::assistant;
+    return std::nullopt;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// An argument of a prompt; its value is a string. What is empty was not given.
+class prompt_argument
+{
+public:
+    std::string name;
+    std::string title; ///< for people, since 2025-06-18
+    std::string description;
+    bool required = false;
+    json::object extra; ///< members that the specification does not name
+
+    prompt_argument() = default;
+    explicit prompt_argument(std::string called, std::string meaning = {}, bool needed = false)
+        : name(std::move(called)),
+          description(std::move(meaning)),
+          required(needed)
+    {}
+};
+
+/// A prompt as a server offers it. What is empty was not given.
+class prompt
+{
+public:
+    std::string name;
+    std::string title; ///< for people, since 2025-06-18
+    std::string description;
+    std::vector<prompt_argument> arguments;
+    std::vector<icon> icons; ///< since 2025-11-25
+    json::object meta;       ///< `_meta`
+    json::object extra;      ///< members that the specification does not name
+
+    prompt() = default;
+    explicit prompt(std::string called, std::string meaning = {})
+        : name(std::move(called)),
+          description(std::move(meaning))
+    {}
+
+    /// What a person should see.
+    const std::string& display_name() const noexcept { return title.empty() ? name : title; }
+};
+
+/// Arguments of a prompt beyond this count are dropped by the reader.
+inline constexpr std::size_t max_prompt_arguments = 1000;
+
+/// Reads one item of a list of prompts. A fault means that it cannot be asked for: it is no object, or has no name.
+/// Arguments without a name are left out.
+result<prompt> read_prompt(const json::value& from);
+
+/// One message: who speaks, and one block.
+class prompt_message
+{
+public:
+    comcp::role role = comcp::role::user;
+    comcp::content content;
+    json::object extra; ///< members that the specification does not name
+
+    prompt_message() = default;
+    prompt_message(comcp::role who, comcp::content what) : role(who), content(std::move(what)) {}
+
+    static prompt_message user(std::string text) { return {comcp::role::user, comcp::content::text(std::move(text))}; }
+    static prompt_message assistant(std::string text)
+    {
+        return {comcp::role::assistant, comcp::content::text(std::move(text))};
+    }
+};
+
+/// What prompts/get gave.
+class prompt_result
+{
+public:
+    std::string description; ///< empty when it was not given
+    std::vector<prompt_message> messages;
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+    /// What was malformed, one sentence each; empty for a sound result.
+    std::vector<std::string> oddities;
+    /// The whole result as it was received, when it was kept.
+    std::string source;
+
+    prompt_result() = default;
+    explicit prompt_result(prompt_message only) { messages.push_back(std::move(only)); }
+    explicit prompt_result(std::vector<prompt_message> all) : messages(std::move(all)) {}
+};
+
+/// Reads a result of prompts/get. Never fails: what is odd is kept where it can be, and named in `oddities`. Messages
+/// beyond `max_content_blocks` are dropped. Give `source`, the text of the same object, to keep it.
+prompt_result read_prompt_result(const json::object& from, std::string_view source = {});
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/resources.hpp
+//
+// Resources, templates of resources, and what reading one gives, as every revision means them. Readers take what is in
+// the field: a bad item is a fault of that item alone. Not for matching URIs (uri_template.hpp), nor for how a revision
+// writes them (wire/).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A resource as a server offers it. What is empty was not given.
+class resource
+{
+public:
+    std::string uri;
+    std::string name;
+    std::string title; ///< for people, since 2025-06-18
+    std::string description;
+    std::string mime_type;
+    std::optional<content_annotations> annotations;
+    std::optional<std::int64_t> size; ///< bytes, before any encoding
+    std::vector<icon> icons;          ///< since 2025-11-25
+    json::object meta;                ///< `_meta`
+    json::object extra;               ///< members that the specification does not name
+
+    resource() = default;
+    resource(std::string where, std::string shown) : uri(std::move(where)), name(std::move(shown)) {}
+
+    /// What a person should see.
+    const std::string& display_name() const noexcept { return !title.empty() ? title : !name.empty() ? name : uri; }
+};
+
+/// Many resources at once: their URIs follow a template of RFC 6570. What is empty was not given.
+class resource_template
+{
+public:
+    std::string uri_template;
+    std::string name;
+    std::string title; ///< for people, since 2025-06-18
+    std::string description;
+    std::string mime_type; ///< when all of them have the same
+    std::optional<content_annotations> annotations;
+    std::vector<icon> icons; ///< since 2025-11-25
+    json::object meta;       ///< `_meta`
+    json::object extra;      ///< members that the specification does not name
+
+    resource_template() = default;
+    resource_template(std::string pattern, std::string shown) : uri_template(std::move(pattern)), name(std::move(shown))
+    {}
+
+    /// What a person should see.
+    const std::string& display_name() const noexcept
+    {
+        return !title.empty() ? title : !name.empty() ? name : uri_template;
+    }
+};
+
+/// Reads one item of a list. A fault means that it cannot be read: it is no object, or has no URI. A missing name reads
+/// as empty.
+result<resource> read_resource(const json::value& from);
+result<resource_template> read_resource_template(const json::value& from);
+
+/// What resources/read gave: one or more contents, several for a directory.
+class resource_result
+{
+public:
+    std::vector<resource_contents> contents;
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+    /// What was malformed, one sentence each; empty for a sound result.
+    std::vector<std::string> oddities;
+    /// The whole result as it was received, when it was kept.
+    std::string source;
+
+    resource_result() = default;
+    explicit resource_result(resource_contents only) { contents.push_back(std::move(only)); }
+
+    static resource_result text(std::string uri, std::string body, std::string mime_type = "text/plain")
+    {
+        return resource_result(resource_contents::of_text(std::move(uri), std::move(body), std::move(mime_type)));
+    }
+    static resource_result bytes(std::string uri, std::string_view body,
+                                 std::string mime_type = "application/octet-stream")
+    {
+        return resource_result(resource_contents::of_bytes(std::move(uri), body, std::move(mime_type)));
+    }
+};
+
+/// Reads a result of resources/read. Never fails: contents without text and blob are left out, which `oddities` tells,
+/// and so are those beyond `max_content_blocks`. Give `source`, the text of the same object, to keep it.
+resource_result read_resource_result(const json::object& from, std::string_view source = {});
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/sampling.hpp
+//
+// Sampling: a server asks the client's model to go on with a conversation. The model of request and result, and the
+// rules that both sides check. Not the model itself, and not a person's consent: a callback of the host has both.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace rpc_code
+{
+/// A person refused a request for sampling (up to 2025-11-25).
+inline constexpr int user_rejected = -1;
+} // namespace rpc_code
+
+/// One message of the conversation. More than one block exists since 2025-11-25.
+class sampling_message
+{
+public:
+    comcp::role role = comcp::role::user;
+    std::vector<comcp::content> content;
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+
+    sampling_message() = default;
+    sampling_message(comcp::role who, comcp::content what) : role(who) { content.push_back(std::move(what)); }
+    sampling_message(comcp::role who, std::vector<comcp::content> what) : role(who), content(std::move(what)) {}
+
+    static sampling_message user(std::string text)
+    {
+        return {comcp::role::user, comcp::content::text(std::move(text))};
+    }
+    static sampling_message assistant(std::string text)
+    {
+        return {comcp::role::assistant, comcp::content::text(std::move(text))};
+    }
+};
+
+/// Which model is wanted; priorities are from 0 to 1. The client decides.
+class model_preferences
+{
+public:
+    std::vector<std::string> hints; ///< names or parts of names, the best first
+    std::optional<double> cost_priority;
+    std::optional<double> speed_priority;
+    std::optional<double> intelligence_priority;
+    json::object extra; ///< members that the specification does not name
+
+    model_preferences() = default;
+};
+
+/// Which servers' context the client should add. All but `none` need the client's sampling.context.
+enum class include_context {
+    none,
+    this_server,
+    all_servers,
+};
+
+/// Whether the model uses tools: as it likes, at least one, or none.
+enum class tool_choice {
+    automatic,
+    required,
+    none,
+};
+
+constexpr std::string_view to_string(include_context value) noexcept
+{
+    return value == include_context::none          ? "none"
+           : value == include_context::this_server ? "thisServer"
+                                                   : "allServers";
+}
+
+constexpr std::string_view to_string(tool_choice value) noexcept
+{
+    return value == tool_choice::automatic ? "auto" : value == tool_choice::required ? "required" : "none";
+}
+
+/// The params of sampling/createMessage. What is empty was not given.
+class sampling_request
+{
+public:
+    std::vector<sampling_message> messages;
+    std::int64_t max_tokens = 0; ///< the most that the model may write; required
+    std::optional<model_preferences> preferences;
+    std::string system_prompt;
+    std::optional<comcp::include_context> include_context;
+    std::optional<double> temperature;
+    std::vector<std::string> stop_sequences;
+    std::optional<json::object> metadata; ///< for the provider of the model
+    std::vector<tool> tools;              ///< since 2025-11-25
+    std::optional<comcp::tool_choice> tool_choice;
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+    /// What was malformed and could be passed over, one sentence each.
+    std::vector<std::string> oddities;
+
+    sampling_request() = default;
+    sampling_request(std::vector<sampling_message> conversation, std::int64_t most_tokens)
+        : messages(std::move(conversation)),
+          max_tokens(most_tokens)
+    {}
+    /// One question of the user.
+    sampling_request(std::string question, std::int64_t most_tokens) : max_tokens(most_tokens)
+    {
+        messages.push_back(sampling_message::user(std::move(question)));
+    }
+};
+
+/// What the model wrote.
+class sampling_result
+{
+public:
+    comcp::role role = comcp::role::assistant;
+    std::vector<comcp::content> content;
+    std::string model;       ///< its name
+    std::string stop_reason; ///< "endTurn", "stopSequence", "maxTokens", "toolUse" or another; empty: not known
+    json::object meta;       ///< `_meta`
+    json::object extra;      ///< members that the specification does not name
+    /// What was malformed and could be passed over, one sentence each.
+    std::vector<std::string> oddities;
+
+    sampling_result() = default;
+    sampling_result(std::string text, std::string model_name, std::string why_stopped = "endTurn")
+        : model(std::move(model_name)),
+          stop_reason(std::move(why_stopped))
+    {
+        content.push_back(comcp::content::text(std::move(text)));
+    }
+};
+
+/// Reads what a server asks for. The fault is for -32602: no array of messages, or no maxTokens of at least 0. Messages
+/// beyond `max_content_blocks` are a fault too, because a conversation with a hole means something else.
+result<sampling_request> read_sampling_request(const json::object& from);
+
+/// Reads what a client answered. A fault when there is no content at all.
+result<sampling_result> read_sampling_result(const json::object& from);
+
+/// The rules of a request, for the server before it sends and for the client before it asks its model (2025-11-25,
+/// sampling). Nothing when all hold, else a fault:
+/// `errc::unsupported` when the client lacks sampling, or sampling.tools although the request has tools, a choice of
+/// tools, or blocks of them; `errc::invalid_argument` when the blocks do not fit together: each tool use of an
+/// assistant message needs its result in the next message, which is the user's and consists of results only.
+/// A client answers both with -32602.
+std::optional<fault> check_sampling(const sampling_request& request, const client_capabilities& peer);
+
+} // namespace comcp::inline COMCP_ABI
+
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace comcp::inline COMCP_ABI::wire
 {
@@ -8978,6 +9798,19 @@ struct method_info
     std::string_view part; ///< a flag inside of the capability; empty: none
 };
 
+/// What goes into the `_meta` of a request. Both may be null, and must outlive the writing.
+struct request_meta
+{
+    const progress_token* token = nullptr;
+    const json::object* members = nullptr; ///< a `progressToken` in it gives way to `token`
+
+    constexpr request_meta() noexcept = default;
+    constexpr request_meta(const progress_token* its_token, const json::object* its_members = nullptr) noexcept
+        : token(its_token),
+          members(its_members)
+    {}
+};
+
 /// One era. Functions append JSON text on one line to `out`; optional members that are not set are never written.
 class codec
 {
@@ -8997,9 +9830,34 @@ public:
     /// Whether an error that answers an unreadable request has `"id":null`; else it has no id.
     virtual bool null_error_id(revision at) const noexcept = 0;
 
-    /// Params of tools/call. `arguments` is the text of an object, or empty for none; `token` may be null.
+    /// The code of the error that says that a resource does not exist (G-5).
+    virtual int resource_not_found_code(revision at) const noexcept = 0;
+
+    // ---- params. Those that return a result write nothing when the revision cannot say it: the fault is
+    // ---- `errc::unsupported`, or `errc::invalid_argument` when no revision could.
+
+    /// Params of tools/call. `arguments` is the text of an object, or empty for none.
     virtual void write_call_params(std::string& out, std::string_view tool, std::string_view arguments,
-                                   const progress_token* token, revision at) const = 0;
+                                   const request_meta& meta, revision at) const = 0;
+    /// Params of resources/read, subscribe and unsubscribe, and of notifications/resources/updated.
+    virtual void write_uri_params(std::string& out, std::string_view uri, const request_meta& meta,
+                                  revision at) const = 0;
+    /// Params of prompts/get. `arguments` is the text of an object of strings, or empty for none.
+    virtual void write_prompt_params(std::string& out, std::string_view prompt, std::string_view arguments,
+                                     const request_meta& meta, revision at) const = 0;
+    /// Params of completion/complete. The token joins the request's own `meta`, here and in the two that follow.
+    virtual void write_completion_params(std::string& out, const completion_request& request,
+                                         const progress_token* token, revision at) const = 0;
+    /// Params of sampling/createMessage. Before 2025-11-25 a message has one block: a longer one becomes several, and
+    /// there are no tools, which is a fault.
+    virtual result<void> write_sampling_params(std::string& out, const sampling_request& request,
+                                               const progress_token* token, revision at) const = 0;
+    /// Params of elicitation/create. A fault before 2025-06-18, for mode url before 2025-11-25, and for a schema that
+    /// is no form of the revision (`form_schema_for`).
+    virtual result<void> write_elicitation_params(std::string& out, const elicitation_request& request,
+                                                  const progress_token* token, revision at) const = 0;
+    /// Params of notifications/elicitation/complete.
+    virtual void write_elicitation_complete_params(std::string& out, std::string_view id, revision at) const = 0;
     /// Params of notifications/cancelled; an empty reason is left out.
     virtual void write_cancelled_params(std::string& out, const rpc::id& request, std::string_view reason,
                                         revision at) const = 0;
@@ -9009,6 +9867,8 @@ public:
     /// Params of notifications/message.
     virtual void write_log_params(std::string& out, const log_message& message, revision at) const = 0;
 
+    // ---- items and results
+
     /// One item of a list of tools.
     virtual void write_tool(std::string& out, const tool& item, revision at) const = 0;
     /// One content block.
@@ -9017,6 +9877,27 @@ public:
     virtual void write_tool_result(std::string& out, const tool_result& value, revision at) const = 0;
     /// The result of tools/call that is one text block.
     virtual void write_text_result(std::string& out, std::string_view text, bool is_error, revision at) const = 0;
+    /// One item of a list of resources.
+    virtual void write_resource(std::string& out, const resource& item, revision at) const = 0;
+    /// One item of a list of resource templates.
+    virtual void write_resource_template(std::string& out, const resource_template& item, revision at) const = 0;
+    /// One of the contents of a resource.
+    virtual void write_resource_contents(std::string& out, const resource_contents& item, revision at) const = 0;
+    /// The result of resources/read.
+    virtual void write_resource_result(std::string& out, const resource_result& value, revision at) const = 0;
+    /// One item of a list of prompts.
+    virtual void write_prompt(std::string& out, const prompt& item, revision at) const = 0;
+    /// The result of prompts/get.
+    virtual void write_prompt_result(std::string& out, const prompt_result& value, revision at) const = 0;
+    /// The result of completion/complete: at most 100 values.
+    virtual void write_completion(std::string& out, const completion& value, revision at) const = 0;
+    /// The result of roots/list.
+    virtual void write_roots(std::string& out, const std::vector<root>& roots, revision at) const = 0;
+    /// The result of sampling/createMessage. Before 2025-11-25 it has one block: several become one text.
+    virtual void write_sampling_result(std::string& out, const sampling_result& value, revision at) const = 0;
+    /// The result of elicitation/create: only an accepted form has content.
+    virtual void write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
+                                          revision at) const = 0;
 
 protected:
     codec() = default;
@@ -17230,6 +18111,7 @@ inline void apply_note(json::object& schema, const field& note)
 {
     if (!note.title().empty()) schema["title"] = json_view(note.title());
     if (!note.description().empty()) schema["description"] = json_view(note.description());
+    if (!note.format().empty()) schema["format"] = json_view(note.format());
     if (!note.minimum().is_null()) schema["minimum"] = note.minimum();
     if (!note.maximum().is_null()) schema["maximum"] = note.maximum();
     if (note.min_length()) schema["minLength"] = *note.min_length();
@@ -17895,6 +18777,88 @@ COMCP_DECL bool is_launcher(const launch_facts& facts)
 
 } // namespace comcp::inline COMCP_ABI::policy
 
+// ---- comcp/protocol/impl/completion.ipp
+//
+// Reading completions: see protocol/completion.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL result<completion_request> read_completion_request(const json::object& from)
+{
+    const auto refuse = [](const char* what) { return fail(errc::invalid_argument, what); };
+    const json::object* reference = object_member(from, "ref");
+    if (!reference) return refuse("ref must be an object");
+    const json::object* argument = object_member(from, "argument");
+    if (!argument) return refuse("argument must be an object");
+
+    completion_request read;
+    const std::string_view type = string_member(*reference, "type").value_or(std::string_view());
+    if (type == "ref/prompt") {
+        const auto name = string_member(*reference, "name");
+        if (!name) return refuse("ref.name must be a string");
+        read.reference = completion_reference::prompt(std::string(*name));
+    } else if (type == "ref/resource") {
+        const auto uri = string_member(*reference, "uri");
+        if (!uri) return refuse("ref.uri must be a string");
+        read.reference = completion_reference::resource(std::string(*uri));
+    } else {
+        return refuse("ref.type must be ref/prompt or ref/resource");
+    }
+    const auto name = string_member(*argument, "name");
+    if (!name) return refuse("argument.name must be a string");
+    const auto value = string_member(*argument, "value");
+    if (!value) return refuse("argument.value must be a string");
+    read.argument = *name;
+    read.value = *value;
+
+    const json::object* context = object_member(from, "context");
+    const json::object* known = context ? object_member(*context, "arguments") : nullptr;
+    if (known) {
+        for (const json::key_value_pair& item : *known) {
+            const json::string* text = item.value().if_string();
+            if (text) {
+                read.context.emplace(std::string_view(item.key().data(), item.key().size()),
+                                     std::string_view(text->data(), text->size()));
+            }
+        }
+    }
+    read.meta = detail::owned_object_member(from, "_meta");
+    return read;
+}
+
+COMCP_DECL void completion::cap()
+{
+    if (values.size() <= max_completions) return;
+    if (!total) total = static_cast<std::int64_t>(values.size());
+    has_more = true;
+    values.resize(max_completions);
+}
+
+COMCP_DECL completion read_completion(const json::object& from)
+{
+    completion read;
+    read.meta = detail::owned_object_member(from, "_meta");
+    const json::object* inner = object_member(from, "completion");
+    if (!inner) return read;
+    read.total = integer_member(*inner, "total");
+    read.has_more = bool_member(*inner, "hasMore");
+    if (const json::array* items = array_member(*inner, "values")) {
+        for (const json::value& item : *items) {
+            const json::string* text = item.if_string();
+            if (!text) continue;
+            if (read.values.size() == max_completions) {
+                read.has_more = true;
+                break;
+            }
+            read.values.emplace_back(text->data(), text->size());
+        }
+    }
+    return read;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/protocol/impl/content.ipp
 //
 // Reading content: see protocol/content.hpp.
@@ -17905,7 +18869,7 @@ namespace comcp::inline COMCP_ABI
 namespace detail
 {
 
-inline std::optional<content_annotations> read_annotations(const json::object& from)
+COMCP_DECL std::optional<content_annotations> read_annotations(const json::object& from)
 {
     const json::object* object = object_member(from, "annotations");
     if (!object) return std::nullopt;
@@ -17915,6 +18879,30 @@ inline std::optional<content_annotations> read_annotations(const json::object& f
     read.last_modified = text_member(*object, "lastModified");
     read.extra = unknown_members(*object, {"audience", "priority", "lastModified"});
     return read;
+}
+
+COMCP_DECL void read_blocks(const json::value& from, content_reader reader, std::vector<content>& into,
+                            std::vector<std::string>& oddities)
+{
+    const json::array* items = from.if_array();
+    if (!items) return reader(from, into.emplace_back(), oddities);
+    const std::size_t count = std::min(items->size(), max_content_blocks);
+    if (count < items->size()) oddities.push_back("too many content blocks: the rest is dropped");
+    into.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) reader((*items)[i], into.emplace_back(), oddities);
+}
+
+COMCP_DECL bool read_contents(const json::object& from, resource_contents& into)
+{
+    const auto text = string_member(from, "text");
+    const auto blob = string_member(from, "blob");
+    if (!text && !blob) return false;
+    into.uri = text_member(from, "uri");
+    into.mime_type = text_member(from, "mimeType");
+    if (text) into.text.emplace(*text);
+    else into.blob.emplace(*blob);
+    into.extra = unknown_members(from, {"uri", "mimeType", "text", "blob"});
+    return true;
 }
 
 /// Reads the block itself; false, and nothing changed, when it lacks what its type requires.
@@ -17954,18 +18942,39 @@ inline bool read_block(const json::object& from, std::string_view type, content:
     if (type == "resource") {
         const json::object* inner = object_member(from, "resource");
         if (!inner) return false;
-        const auto text = string_member(*inner, "text");
-        const auto blob = string_member(*inner, "blob");
-        if (!text && !blob) return false;
-        auto& resource = into.emplace<embedded_resource>();
-        resource.uri = text_member(*inner, "uri");
-        resource.mime_type = text_member(*inner, "mimeType");
-        if (text) resource.text.emplace(*text);
-        if (!text) resource.blob.emplace(*blob);
-        resource.extra = unknown_members(*inner, {"uri", "mimeType", "text", "blob"});
+        resource_contents read;
+        if (!read_contents(*inner, read)) return false;
+        into = std::move(read);
         return true;
     }
     return false;
+}
+
+/// The same for the blocks that sampling alone has.
+inline bool read_sampling_block(const json::object& from, std::string_view type, content::block_type& into,
+                                std::vector<std::string>& oddities)
+{
+    if (type == "tool_use") {
+        const auto id = string_member(from, "id");
+        const auto name = string_member(from, "name");
+        if (!id || !name) return false;
+        into = tool_use_content{std::string(*id), std::string(*name), owned_object_member(from, "input")};
+        return true;
+    }
+    if (type == "tool_result") {
+        const auto id = string_member(from, "toolUseId");
+        if (!id) return false;
+        tool_result_content read;
+        read.tool_use_id = *id;
+        if (const json::value* blocks = member(from, "content")) {
+            read_blocks(*blocks, &read_content, read.content, oddities);
+        }
+        if (const json::value* structured = from.if_contains("structuredContent")) read.structured = owned(*structured);
+        read.is_error = bool_member(from, "isError").value_or(false);
+        into = std::move(read);
+        return true;
+    }
+    return read_block(from, type, into, oddities);
 }
 
 /// Members that belong to the kind of block and must not be kept a second time.
@@ -17977,20 +18986,27 @@ inline json::object unknown_block_members(const json::object& from, std::string_
         return unknown_members(
             from, {"type", "uri", "name", "title", "description", "mimeType", "size", "icons", "annotations", "_meta"});
     }
+    if (type == "tool_use") return unknown_members(from, {"type", "id", "name", "input", "annotations", "_meta"});
+    if (type == "tool_result") {
+        return unknown_members(
+            from, {"type", "toolUseId", "content", "structuredContent", "isError", "annotations", "_meta"});
+    }
     return unknown_members(from, {"type", "data", "mimeType", "annotations", "_meta"});
 }
 
-} // namespace detail
+using block_reader = bool (*)(const json::object& from, std::string_view type, content::block_type& into,
+                              std::vector<std::string>& oddities);
 
-COMCP_DECL void read_content(const json::value& from, content& into, std::vector<std::string>& oddities)
+inline void read_any_content(const json::value& from, block_reader reader, content& into,
+                             std::vector<std::string>& oddities)
 {
     const json::object* object = from.if_object();
     const std::string_view type = object ? string_member(*object, "type").value_or(std::string_view()) : "";
-    if (object && detail::read_block(*object, type, into.block, oddities)) {
+    if (object && reader(*object, type, into.block, oddities)) {
         if (type == "text" && object->size() == 2) return; // the usual block has nothing more
-        into.annotations = detail::read_annotations(*object);
-        into.meta = detail::owned_object_member(*object, "_meta");
-        into.extra = detail::unknown_block_members(*object, type);
+        into.annotations = read_annotations(*object);
+        into.meta = owned_object_member(*object, "_meta");
+        into.extra = unknown_block_members(*object, type);
     } else if (const json::string* text = from.if_string()) {
         oddities.push_back("content block is a plain string");
         into.block = text_content{std::string(text->data(), text->size())};
@@ -17998,9 +19014,122 @@ COMCP_DECL void read_content(const json::value& from, content& into, std::vector
         oddities.push_back(!object        ? "content block is not an object"
                            : type.empty() ? "content block without a type"
                                           : "unknown or malformed content block of type " +
-                                                std::string(detail::first_code_points(type, 40)));
-        into.block = unknown_content{detail::owned(from)};
+                                                std::string(first_code_points(type, 40)));
+        into.block = unknown_content{owned(from)};
     }
+}
+
+} // namespace detail
+
+COMCP_DECL void read_content(const json::value& from, content& into, std::vector<std::string>& oddities)
+{
+    detail::read_any_content(from, &detail::read_block, into, oddities);
+}
+
+COMCP_DECL void read_sampling_content(const json::value& from, content& into, std::vector<std::string>& oddities)
+{
+    detail::read_any_content(from, &detail::read_sampling_block, into, oddities);
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/impl/elicitation.ipp
+//
+// Reading and checking elicitation: see protocol/elicitation.hpp.
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL result<elicitation_request> read_elicitation_request(const json::object& from)
+{
+    const auto refuse = [](const char* what) { return fail(errc::invalid_argument, what); };
+    const auto message = string_member(from, "message");
+    if (!message) return refuse("message must be a string");
+    // 2025-11-25, elicitation: without a mode it is a form.
+    const std::string_view mode = string_member(from, "mode").value_or("form");
+    elicitation_request read;
+    read.message = *message;
+    if (mode == "form") {
+        const json::object* schema = object_member(from, "requestedSchema");
+        if (!schema) return refuse("requestedSchema must be an object");
+        read.requested_schema = detail::owned(*schema);
+    } else if (mode == "url") {
+        read.mode = elicitation_mode::url;
+        read.url = detail::text_member(from, "url");
+        read.elicitation_id = detail::text_member(from, "elicitationId");
+        if (read.url.empty()) return refuse("url must be a string");
+        if (read.elicitation_id.empty()) return refuse("elicitationId must be a string");
+    } else {
+        return refuse("mode must be form or url");
+    }
+    read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"mode", "message", "requestedSchema", "url", "elicitationId", "_meta"});
+    return read;
+}
+
+COMCP_DECL result<elicitation_result> read_elicitation_result(const json::object& from)
+{
+    const std::string_view action = string_member(from, "action").value_or(std::string_view());
+    for (elicitation_action each :
+         {elicitation_action::accept, elicitation_action::decline, elicitation_action::cancel}) {
+        if (to_string(each) != action) continue;
+        elicitation_result read(each);
+        if (read.accepted()) read.content = detail::owned_object_member(from, "content");
+        read.meta = detail::owned_object_member(from, "_meta");
+        return read;
+    }
+    return fail(errc::invalid_message, "the answer to an elicitation is none of accept, decline and cancel");
+}
+
+COMCP_DECL std::optional<fault> check_elicitation(const elicitation_request& request, const client_capabilities& peer)
+{
+    if (!peer.has("elicitation")) return fail(errc::unsupported, "the client does not declare elicitation");
+    const bool url = peer.has("elicitation", "url");
+    if (request.mode == elicitation_mode::url) {
+        if (!url) return fail(errc::unsupported, "the client does not declare elicitation.url");
+    } else if (url && !peer.has("elicitation", "form")) {
+        return fail(errc::unsupported, "the client does not declare elicitation.form");
+    }
+    return std::nullopt;
+}
+
+COMCP_DECL std::vector<elicitation_request> url_elicitations(const rpc_error& from)
+{
+    std::vector<elicitation_request> read;
+    const json::object* data = from.code == rpc_code::url_elicitation_required ? from.data.if_object() : nullptr;
+    const json::array* items = data ? array_member(*data, "elicitations") : nullptr;
+    if (!items) return read;
+    for (const json::value& item : *items) {
+        if (read.size() == max_url_elicitations) break;
+        const json::object* object = item.if_object();
+        if (!object) continue;
+        auto one = read_elicitation_request(*object);
+        if (one && one->mode == elicitation_mode::url) read.push_back(std::move(*one));
+    }
+    return read;
+}
+
+COMCP_DECL json::value url_elicitation_data(const std::vector<elicitation_request>& required)
+{
+    json::array items;
+    for (const elicitation_request& each : required) {
+        json::object item;
+        item["mode"] = "url";
+        item["message"] = each.message;
+        item["url"] = each.url;
+        item["elicitationId"] = each.elicitation_id;
+        for (const json::key_value_pair& more : each.extra) item.emplace(more.key(), more.value());
+        if (!each.meta.empty()) item["_meta"] = each.meta;
+        items.push_back(std::move(item));
+    }
+    json::object data;
+    data["elicitations"] = std::move(items);
+    return json::value(std::move(data));
+}
+
+COMCP_DECL std::string read_elicitation_complete(const json::object& from)
+{
+    return detail::text_member(from, "elicitationId");
 }
 
 } // namespace comcp::inline COMCP_ABI
@@ -18065,6 +19194,23 @@ inline std::string unknown_text(const json::value& raw)
     return written;
 }
 
+inline std::string tool_use_note(const tool_use_content& use)
+{
+    std::string out = "[tool use " + use.name + ", id: " + use.id + ", input: ";
+    write_value(out, use.input);
+    out += ']';
+    return out;
+}
+
+inline std::string tool_result_note(const tool_result_content& given)
+{
+    std::string out = given.is_error ? "[tool error" : "[tool result";
+    out += ", id: " + given.tool_use_id + ']';
+    for (const content& block : given.content) (out += '\n') += block_text(block);
+    if (given.structured && given.content.empty()) write_value(out += '\n', *given.structured);
+    return out;
+}
+
 COMCP_DECL std::string block_text(const content& block)
 {
     struct visitor
@@ -18078,6 +19224,8 @@ COMCP_DECL std::string block_text(const content& block)
             if (b.text) return *b.text;
             return media_note("resource " + b.uri, b.mime_type, b.blob ? std::string_view(*b.blob) : "");
         }
+        std::string operator()(const tool_use_content& b) const { return tool_use_note(b); }
+        std::string operator()(const tool_result_content& b) const { return tool_result_note(b); }
         std::string operator()(const unknown_content& b) const { return unknown_text(b.raw); }
     };
     return std::visit(visitor(), block.block);
@@ -18154,6 +19302,469 @@ COMCP_DECL std::string flatten(const tool_result& from)
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/protocol/impl/form.ipp
+//
+// How forms are made and checked: see protocol/form.hpp.
+
+// ---- comcp/protocol/form_format.hpp
+//
+// The four formats of texts that a form can ask for: email, uri, date and date-time. Only their shape: whether an
+// address exists, or a URL should be opened, nothing here knows.
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+constexpr bool is_ascii_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+constexpr bool is_ascii_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// The number of `count` digits at the start, which are taken from the text; -1 when they are not there.
+constexpr int take_digits(std::string_view& text, std::size_t count) noexcept
+{
+    if (text.size() < count) return -1;
+    int number = 0;
+    for (const char c : text.substr(0, count)) {
+        if (!is_ascii_digit(c)) return -1;
+        number = number * 10 + (c - '0');
+    }
+    text.remove_prefix(count);
+    return number;
+}
+
+constexpr bool take(std::string_view& text, char c) noexcept
+{
+    if (!text.starts_with(c)) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+/// Takes `2025-11-25`.
+constexpr bool take_date(std::string_view& text) noexcept
+{
+    constexpr int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const int year = take_digits(text, 4);
+    if (year < 0 || !take(text, '-')) return false;
+    const int month = take_digits(text, 2);
+    if (month < 1 || month > 12 || !take(text, '-')) return false;
+    const int day = take_digits(text, 2);
+    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return day >= 1 && day <= days[month - 1] + (leap && month == 2 ? 1 : 0);
+}
+
+/// Takes `12:30:00.5Z` or `12:30:00+01:00`.
+constexpr bool take_time(std::string_view& text) noexcept
+{
+    const auto clock = [&text] {
+        const int hour = take_digits(text, 2);
+        if (hour < 0 || hour > 23 || !take(text, ':')) return false;
+        const int minute = take_digits(text, 2);
+        return minute >= 0 && minute <= 59;
+    };
+    if (!clock() || !take(text, ':')) return false;
+    const int second = take_digits(text, 2);
+    if (second < 0 || second > 60) return false;
+    if (take(text, '.')) {
+        if (take_digits(text, 1) < 0) return false;
+        while (take_digits(text, 1) >= 0) {
+        }
+    }
+    if (take(text, 'Z') || take(text, 'z')) return true;
+    return (take(text, '+') || take(text, '-')) && clock();
+}
+
+constexpr bool is_date(std::string_view text) noexcept { return take_date(text) && text.empty(); }
+
+constexpr bool is_date_time(std::string_view text) noexcept
+{
+    return take_date(text) && (take(text, 'T') || take(text, 't')) && take_time(text) && text.empty();
+}
+
+/// Something, one at sign, and something: no spaces and no control characters.
+constexpr bool is_email(std::string_view text) noexcept
+{
+    const std::size_t at = text.rfind('@');
+    if (at == text.npos || at == 0 || at + 1 == text.size()) return false;
+    if (text.substr(0, at).find('@') != text.npos && text.front() != '"') return false;
+    return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
+}
+
+/// An absolute URI: a scheme, and only characters that a URI can have.
+constexpr bool is_absolute_uri(std::string_view text) noexcept
+{
+    const std::size_t colon = text.find(':');
+    if (colon == text.npos || colon == 0 || !is_ascii_letter(text.front())) return false;
+    const auto in_scheme = [](char c) {
+        return is_ascii_letter(c) || is_ascii_digit(c) || c == '+' || c == '-' || c == '.';
+    };
+    const auto in_uri = [](char c) {
+        return c > 0x20 && c < 0x7f && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
+    };
+    return std::ranges::all_of(text.substr(0, colon), in_scheme) && std::ranges::all_of(text, in_uri);
+}
+
+constexpr bool is_known_format(std::string_view format) noexcept
+{
+    return format == "email" || format == "uri" || format == "date" || format == "date-time";
+}
+
+/// Whether a text has a format; one that is not known has no say.
+constexpr bool has_format(std::string_view text, std::string_view format) noexcept
+{
+    if (format == "email") return is_email(text);
+    if (format == "uri") return is_absolute_uri(text);
+    if (format == "date") return is_date(text);
+    if (format == "date-time") return is_date_time(text);
+    return true;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <algorithm>
+#include <cmath>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// What a member of a form is.
+enum class form_kind {
+    text,
+    choice,
+    titled_choice,
+    number,
+    integer,
+    boolean,
+    choices,
+    titled_choices,
+    malformed,
+};
+
+inline bool all_strings(const json::array& items)
+{
+    return std::ranges::all_of(items, [](const json::value& item) { return item.is_string(); });
+}
+
+/// Whether these are alternatives of a choice: objects with a text as `const` and one as `title`.
+inline bool are_titled(const json::array& items)
+{
+    return std::ranges::all_of(items, [](const json::value& item) {
+        const json::object* object = item.if_object();
+        return object && string_member(*object, "const") && string_member(*object, "title");
+    });
+}
+
+inline form_kind kind_of(const json::object& property)
+{
+    using enum form_kind;
+    const std::string_view type = string_member(property, "type").value_or(std::string_view());
+    if (type == "number") return number;
+    if (type == "integer") return integer;
+    if (type == "boolean") return boolean;
+    if (type == "string") {
+        if (const json::value* items = property.if_contains("enum")) {
+            return items->is_array() && all_strings(items->get_array()) ? choice : malformed;
+        }
+        if (const json::value* items = property.if_contains("oneOf")) {
+            return items->is_array() && are_titled(items->get_array()) ? titled_choice : malformed;
+        }
+        return text;
+    }
+    const json::object* item = type == "array" ? object_member(property, "items") : nullptr;
+    if (!item) return malformed;
+    if (const json::array* items = array_member(*item, "enum")) {
+        return string_member(*item, "type") == "string" && all_strings(*items) ? choices : malformed;
+    }
+    const json::array* items = array_member(*item, "anyOf");
+    return items && are_titled(*items) ? titled_choices : malformed;
+}
+
+/// The texts of a choice, sorted: a peer may offer many, and answer with many.
+class alternatives
+{
+public:
+    explicit alternatives(const json::array& from)
+    {
+        texts_.reserve(from.size());
+        for (const json::value& each : from) {
+            const json::value* value = each.is_object() ? each.get_object().if_contains("const") : &each;
+            if (const json::string* text = value ? value->if_string() : nullptr) {
+                texts_.emplace_back(text->data(), text->size());
+            }
+        }
+        std::ranges::sort(texts_);
+    }
+
+    bool contain(const json::string& text) const
+    {
+        return std::ranges::binary_search(texts_, std::string_view(text.data(), text.size()));
+    }
+
+private:
+    std::vector<std::string_view> texts_;
+};
+
+inline const char* json_type(const json::value& value)
+{
+    switch (value.kind()) {
+    case json::kind::null: return "null";
+    case json::kind::bool_: return "boolean";
+    case json::kind::string: return "string";
+    case json::kind::array: return "array";
+    case json::kind::object: return "object";
+    default: return "number";
+    }
+}
+
+/// Checks one value; returns what is wrong, or nothing.
+class form_checker
+{
+public:
+    explicit form_checker(const json::object& property) : property_(property), kind_(kind_of(property)) {}
+
+    std::string check(const json::value& value) const
+    {
+        switch (kind_) {
+        case form_kind::text:
+        case form_kind::choice:
+        case form_kind::titled_choice: return check_string(value);
+        case form_kind::number:
+        case form_kind::integer: return check_number(value);
+        case form_kind::boolean: return value.is_bool() ? "" : expected("boolean", value);
+        case form_kind::choices:
+        case form_kind::titled_choices: return check_array(value);
+        case form_kind::malformed: break;
+        }
+        return {}; // nothing is known about it
+    }
+
+private:
+    static std::string expected(std::string_view what, const json::value& value)
+    {
+        return "expected " + std::string(what) + ", got " + json_type(value);
+    }
+
+    std::string check_string(const json::value& value) const
+    {
+        const json::string* given = value.if_string();
+        if (!given) return expected("string", value);
+        if (kind_ == form_kind::choice || kind_ == form_kind::titled_choice) {
+            const json::array* all = array_member(property_, kind_ == form_kind::choice ? "enum" : "oneOf");
+            return alternatives(*all).contain(*given) ? "" : "not one of the choices";
+        }
+        const std::string_view text(given->data(), given->size());
+        const auto length = static_cast<std::int64_t>(count_code_points(text));
+        const auto least = integer_member(property_, "minLength");
+        const auto most = integer_member(property_, "maxLength");
+        if (least && length < *least) return "shorter than " + std::to_string(*least) + " characters";
+        if (most && length > *most) return "longer than " + std::to_string(*most) + " characters";
+        const std::string_view format = string_member(property_, "format").value_or(std::string_view());
+        return has_format(text, format) ? "" : "not of the format " + std::string(format);
+    }
+
+    std::string check_number(const json::value& value) const
+    {
+        if (!value.is_number()) return expected(kind_ == form_kind::integer ? "integer" : "number", value);
+        const double number = value.is_int64()    ? static_cast<double>(value.get_int64())
+                              : value.is_uint64() ? static_cast<double>(value.get_uint64())
+                                                  : value.get_double();
+        if (!std::isfinite(number)) return "not a finite number";
+        if (kind_ == form_kind::integer && number != std::trunc(number)) return "expected integer, got a fraction";
+        const auto bound = [this](std::string_view name) {
+            std::string text;
+            write_value(text, *member(property_, name));
+            return text;
+        };
+        const auto least = number_member(property_, "minimum");
+        const auto most = number_member(property_, "maximum");
+        if (least && number < *least) return "less than " + bound("minimum");
+        if (most && number > *most) return "greater than " + bound("maximum");
+        return {};
+    }
+
+    std::string check_array(const json::value& value) const
+    {
+        const json::array* given = value.if_array();
+        if (!given) return expected("array", value);
+        const auto count = static_cast<std::int64_t>(given->size());
+        const auto least = integer_member(property_, "minItems");
+        const auto most = integer_member(property_, "maxItems");
+        if (least && count < *least) return "fewer than " + std::to_string(*least) + " choices";
+        if (most && count > *most) return "more than " + std::to_string(*most) + " choices";
+        const alternatives all(
+            *array_member(*object_member(property_, "items"), kind_ == form_kind::choices ? "enum" : "anyOf"));
+        for (const json::value& item : *given) {
+            const json::string* text = item.if_string();
+            if (!text) return expected("strings", item);
+            if (!all.contain(*text)) return "not one of the choices";
+        }
+        return {};
+    }
+
+    const json::object& property_;
+    form_kind kind_;
+};
+
+/// 2025-11-25, schema: ElicitResult. What a form's content may hold at all.
+inline bool is_form_value(const json::value& value)
+{
+    return value.is_string() || value.is_number() || value.is_bool() ||
+           (value.is_array() && all_strings(value.get_array()));
+}
+
+inline json::string_view key_of(std::string_view text) { return {text.data(), text.size()}; }
+
+inline std::string_view name_of(const json::key_value_pair& item) { return {item.key().data(), item.key().size()}; }
+
+inline std::string shown_name(std::string_view name) { return std::string(first_code_points(name, 64)); }
+
+/// The member as 2025-06-18 has it; the kind has been checked.
+inline json::object as_2025_06_18(const json::object& property, form_kind kind)
+{
+    json::object made;
+    for (const json::key_value_pair& item : property) {
+        if (item.key() == "default" && kind != form_kind::boolean) continue;
+        if (item.key() == "oneOf" && kind == form_kind::titled_choice) continue;
+        made.emplace(item.key(), item.value());
+    }
+    if (kind == form_kind::titled_choice) {
+        json::array names;
+        json::array titles;
+        for (const json::value& each : *array_member(property, "oneOf")) {
+            names.push_back(each.get_object().at("const"));
+            titles.push_back(each.get_object().at("title"));
+        }
+        made["enum"] = std::move(names);
+        made["enumNames"] = std::move(titles);
+    }
+    return made;
+}
+
+COMCP_DECL json::object flat_schema(json::object schema)
+{
+    json::object made;
+    for (const json::key_value_pair& item : schema) {
+        if (item.key() != "additionalProperties") made.emplace(item.key(), item.value());
+    }
+    return made;
+}
+
+COMCP_DECL json::object known_members(const json::object& from, std::span<const member_info> members)
+{
+    json::object made;
+    for (const member_info& each : members) {
+        if (const json::value* found = from.if_contains(key_of(each.name))) made.emplace(key_of(each.name), *found);
+    }
+    return made;
+}
+
+COMCP_DECL fault unfit_answer(const bind_errors& errors)
+{
+    return fail(errc::invalid_message, "the answer does not fit the form: " + errors.text());
+}
+
+} // namespace detail
+
+COMCP_DECL void fill_defaults(const json::object& schema, json::object& content)
+{
+    const json::object* properties = object_member(schema, "properties");
+    if (!properties) return;
+    for (const json::key_value_pair& item : *properties) {
+        const json::object* property = item.value().if_object();
+        const json::value* otherwise = property ? member(*property, "default") : nullptr;
+        if (!otherwise || content.contains(item.key()) || !detail::is_form_value(*otherwise)) continue;
+        if (detail::form_checker(*property).check(*otherwise).empty()) {
+            content.emplace(item.key(), detail::owned(*otherwise));
+        }
+    }
+}
+
+COMCP_DECL std::vector<std::string> check_form(const json::object& schema, const json::object& content)
+{
+    std::vector<std::string> problems;
+    const auto add = [&problems](std::string_view name, std::string_view what) {
+        if (problems.size() < max_form_problems) problems.push_back(detail::shown_name(name).append(": ").append(what));
+    };
+    if (const json::array* required = array_member(schema, "required")) {
+        for (const json::value& name : *required) {
+            const json::string* text = name.if_string();
+            if (text && !content.contains(*text)) add({text->data(), text->size()}, "required member is missing");
+        }
+    }
+    const json::object* properties = object_member(schema, "properties");
+    for (const json::key_value_pair& item : content) {
+        const std::string_view name = detail::name_of(item);
+        const json::object* property = properties ? object_member(*properties, name) : nullptr;
+        if (property) {
+            const std::string what = detail::form_checker(*property).check(item.value());
+            if (!what.empty()) {
+                add(name, what);
+                continue;
+            }
+        }
+        if (!detail::is_form_value(item.value())) {
+            add(name, "expected string, number, boolean or an array of strings");
+        }
+    }
+    return problems;
+}
+
+COMCP_DECL result<json::object> form_schema_for(const json::object& schema, revision at)
+{
+    if (at < revision::r2025_06_18) {
+        return fail(errc::unsupported, "revision " + std::string(to_string(at)) + " has no elicitation");
+    }
+    const auto refuse = [](std::string what) {
+        return fail(errc::invalid_argument, "no schema of a form: " + std::move(what));
+    };
+    const json::object* properties = object_member(schema, "properties");
+    if (string_member(schema, "type") != "object" || !properties) {
+        return refuse("its type must be object, and properties must be there");
+    }
+    if (properties->size() > max_form_members) return refuse("too many members");
+    if (const json::value* required = schema.if_contains("required")) {
+        if (!required->is_array()) return refuse("required must be an array");
+        for (const json::value& name : required->get_array()) {
+            if (!name.is_string() || !properties->contains(name.get_string())) {
+                return refuse("required names a member that does not exist");
+            }
+        }
+    }
+
+    const bool old = at < revision::r2025_11_25;
+    json::object members;
+    for (const json::key_value_pair& item : *properties) {
+        const std::string name = detail::shown_name(detail::name_of(item));
+        const json::object* property = item.value().if_object();
+        const detail::form_kind kind = property ? detail::kind_of(*property) : detail::form_kind::malformed;
+        if (kind == detail::form_kind::malformed) {
+            return refuse("member \"" + name + "\" must be a string, number, integer, boolean or a choice of strings");
+        }
+        const auto format = string_member(*property, "format");
+        if (kind == detail::form_kind::text && format && !detail::is_known_format(*format)) {
+            return refuse("the format of member \"" + name + "\" must be email, uri, date or date-time");
+        }
+        if (old && (kind == detail::form_kind::choices || kind == detail::form_kind::titled_choices)) {
+            return fail(errc::unsupported, "revision " + std::string(to_string(at)) +
+                                               " has no choice of several, as member \"" + name + "\" is");
+        }
+        members.emplace(item.key(), old ? detail::as_2025_06_18(*property, kind) : detail::owned(*property));
+    }
+    json::object made;
+    for (const json::key_value_pair& item : schema) {
+        if (item.key() == "properties") made.emplace("properties", std::move(members));
+        else if (!old || item.key() != "$schema") made.emplace(item.key(), detail::owned(item.value()));
+    }
+    return made;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/protocol/impl/icon.ipp
 //
 // Reading icons: see protocol/icon.hpp.
@@ -18179,6 +19790,7 @@ COMCP_DECL std::vector<icon> read_icons(const json::object& from)
         for (const json::value& item : *items) {
             const json::object* object = item.if_object();
             if (!object || !string_member(*object, "src")) continue;
+            if (icons.size() == max_icons) break;
             icon& read =
                 icons.emplace_back(detail::text_member(*object, "src"), detail::text_member(*object, "mimeType"));
             read.sizes = read_strings(*object, "sizes");
@@ -18205,6 +19817,97 @@ COMCP_DECL log_message read_log_message(const json::object& from)
     read.level = parse_log_level(level).value_or(log_level::info);
     read.logger = detail::text_member(from, "logger");
     if (const json::value* data = member(from, "data")) read.data = detail::owned(*data);
+    return read;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/impl/prompts.ipp
+//
+// Reading prompts: see protocol/prompts.hpp.
+
+#include <algorithm>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL result<prompt> read_prompt(const json::value& from)
+{
+    const json::object* object = from.if_object();
+    if (!object) return fail(errc::invalid_message, "a prompt that is not an object");
+    const auto name = string_member(*object, "name");
+    if (!name) return fail(errc::invalid_message, "a prompt without a name");
+    prompt read(std::string(*name), detail::text_member(*object, "description"));
+    read.title = detail::text_member(*object, "title");
+    if (const json::array* items = array_member(*object, "arguments")) {
+        for (const json::value& item : *items) {
+            const json::object* argument = item.if_object();
+            const auto called = argument ? string_member(*argument, "name") : std::nullopt;
+            if (!called) continue;
+            if (read.arguments.size() == max_prompt_arguments) break;
+            prompt_argument& one =
+                read.arguments.emplace_back(std::string(*called), detail::text_member(*argument, "description"),
+                                            bool_member(*argument, "required").value_or(false));
+            one.title = detail::text_member(*argument, "title");
+            one.extra = detail::unknown_members(*argument, {"name", "title", "description", "required"});
+        }
+    }
+    read.icons = read_icons(*object);
+    read.meta = detail::owned_object_member(*object, "_meta");
+    read.extra = detail::unknown_members(*object, {"name", "title", "description", "arguments", "icons", "_meta"});
+    return read;
+}
+
+namespace detail
+{
+
+inline void read_prompt_message(const json::value& from, prompt_result& into)
+{
+    const json::object* object = from.if_object();
+    const json::value* block = object ? member(*object, "content") : nullptr;
+    if (!block) {
+        into.oddities.push_back("message without content");
+        return;
+    }
+    const auto who = parse_role(string_member(*object, "role").value_or(std::string_view()));
+    if (!who) into.oddities.push_back("message whose role is neither user nor assistant");
+    const auto add = [&](const json::value& one) {
+        if (into.messages.size() >= max_content_blocks) return;
+        prompt_message& message = into.messages.emplace_back();
+        message.role = who.value_or(role::user);
+        message.extra = unknown_members(*object, {"role", "content"});
+        read_content(one, message.content, into.oddities);
+    };
+    // One block is what every revision has; servers that send an array mean one message after the other.
+    if (const json::array* several = block->if_array()) {
+        into.oddities.push_back("content of a message is an array");
+        for (const json::value& one : *several) add(one);
+    } else {
+        add(*block);
+    }
+}
+
+} // namespace detail
+
+COMCP_DECL prompt_result read_prompt_result(const json::object& from, std::string_view source)
+{
+    prompt_result read;
+    read.source = source;
+    read.description = detail::text_member(from, "description");
+    read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"description", "messages", "_meta"});
+    const json::array* items = array_member(from, "messages");
+    if (!items) {
+        read.oddities.push_back("result without an array of messages");
+        return read;
+    }
+    for (const json::value& item : *items) {
+        if (read.messages.size() >= max_content_blocks) {
+            read.oddities.push_back("too many messages: the rest is dropped");
+            break;
+        }
+        detail::read_prompt_message(item, read);
+    }
     return read;
 }
 
@@ -18244,6 +19947,80 @@ COMCP_DECL json::object unknown_members(const json::object& from, std::initializ
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+// ---- comcp/protocol/impl/resources.ipp
+//
+// Reading resources: see protocol/resources.hpp.
+
+#include <algorithm>
+#include <cstddef>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL result<resource> read_resource(const json::value& from)
+{
+    const json::object* object = from.if_object();
+    if (!object) return fail(errc::invalid_message, "a resource that is not an object");
+    const auto uri = string_member(*object, "uri");
+    if (!uri) return fail(errc::invalid_message, "a resource without a uri");
+    resource read{std::string(*uri), detail::text_member(*object, "name")};
+    read.title = detail::text_member(*object, "title");
+    read.description = detail::text_member(*object, "description");
+    read.mime_type = detail::text_member(*object, "mimeType");
+    read.annotations = detail::read_annotations(*object);
+    read.size = integer_member(*object, "size");
+    read.icons = read_icons(*object);
+    read.meta = detail::owned_object_member(*object, "_meta");
+    read.extra = detail::unknown_members(
+        *object, {"uri", "name", "title", "description", "mimeType", "annotations", "size", "icons", "_meta"});
+    return read;
+}
+
+COMCP_DECL result<resource_template> read_resource_template(const json::value& from)
+{
+    const json::object* object = from.if_object();
+    if (!object) return fail(errc::invalid_message, "a resource template that is not an object");
+    const auto pattern = string_member(*object, "uriTemplate");
+    if (!pattern) return fail(errc::invalid_message, "a resource template without a uriTemplate");
+    resource_template read{std::string(*pattern), detail::text_member(*object, "name")};
+    read.title = detail::text_member(*object, "title");
+    read.description = detail::text_member(*object, "description");
+    read.mime_type = detail::text_member(*object, "mimeType");
+    read.annotations = detail::read_annotations(*object);
+    read.icons = read_icons(*object);
+    read.meta = detail::owned_object_member(*object, "_meta");
+    read.extra = detail::unknown_members(
+        *object, {"uriTemplate", "name", "title", "description", "mimeType", "annotations", "icons", "_meta"});
+    return read;
+}
+
+COMCP_DECL resource_result read_resource_result(const json::object& from, std::string_view source)
+{
+    resource_result read;
+    read.source = source;
+    read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"contents", "_meta"});
+    const json::array* items = array_member(from, "contents");
+    if (!items) {
+        read.oddities.push_back("result without an array of contents");
+        return read;
+    }
+    const std::size_t count = std::min(items->size(), max_content_blocks);
+    if (count < items->size()) read.oddities.push_back("too many contents: the rest is dropped");
+    for (std::size_t i = 0; i < count; ++i) {
+        const json::object* item = (*items)[i].if_object();
+        resource_contents one;
+        if (!item || !detail::read_contents(*item, one)) {
+            read.oddities.push_back("contents with neither text nor blob");
+        } else {
+            read.contents.push_back(std::move(one));
+        }
+    }
+    return read;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/protocol/impl/roots.ipp
 //
 // Reading and writing roots: see protocol/roots.hpp.
@@ -18259,7 +20036,11 @@ COMCP_DECL std::vector<root> read_roots(const json::object& from)
     for (const json::value& item : *items) {
         const json::object* object = item.if_object();
         const auto uri = object ? string_member(*object, "uri") : std::nullopt;
-        if (uri) read.emplace_back(std::string(*uri), detail::text_member(*object, "name"));
+        if (!uri) continue;
+        if (read.size() == max_roots) break;
+        root& one = read.emplace_back(std::string(*uri), detail::text_member(*object, "name"));
+        one.meta = detail::owned_object_member(*object, "_meta");
+        one.extra = detail::unknown_members(*object, {"uri", "name", "_meta"});
     }
     return read;
 }
@@ -18276,6 +20057,207 @@ COMCP_DECL void write_roots(std::string& out, const std::vector<root>& roots)
         out += '}';
     }
     out += "]}";
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/impl/sampling.ipp
+//
+// Reading and checking sampling: see protocol/sampling.hpp.
+
+#include <algorithm>
+#include <set>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+inline std::optional<include_context> parse_include_context(std::string_view text)
+{
+    for (include_context each : {include_context::none, include_context::this_server, include_context::all_servers}) {
+        if (to_string(each) == text) return each;
+    }
+    return std::nullopt;
+}
+
+inline std::optional<tool_choice> parse_tool_choice(std::string_view text)
+{
+    for (tool_choice each : {tool_choice::automatic, tool_choice::required, tool_choice::none}) {
+        if (to_string(each) == text) return each;
+    }
+    return std::nullopt;
+}
+
+inline model_preferences read_model_preferences(const json::object& from)
+{
+    model_preferences read;
+    if (const json::array* hints = array_member(from, "hints")) {
+        for (const json::value& hint : *hints) {
+            const json::object* object = hint.if_object();
+            if (object && string_member(*object, "name")) read.hints.push_back(text_member(*object, "name"));
+        }
+    }
+    read.cost_priority = number_member(from, "costPriority");
+    read.speed_priority = number_member(from, "speedPriority");
+    read.intelligence_priority = number_member(from, "intelligencePriority");
+    read.extra = unknown_members(from, {"hints", "costPriority", "speedPriority", "intelligencePriority"});
+    return read;
+}
+
+inline result<sampling_message> read_sampling_message(const json::value& from, std::vector<std::string>& oddities)
+{
+    const json::object* object = from.if_object();
+    if (!object) return fail(errc::invalid_argument, "a message must be an object");
+    const auto who = parse_role(string_member(*object, "role").value_or(std::string_view()));
+    if (!who) return fail(errc::invalid_argument, "a message's role must be user or assistant");
+    const json::value* content = member(*object, "content");
+    if (!content) return fail(errc::invalid_argument, "a message must have content");
+    sampling_message read;
+    read.role = *who;
+    read_blocks(*content, &read_sampling_content, read.content, oddities);
+    read.meta = owned_object_member(*object, "_meta");
+    read.extra = unknown_members(*object, {"role", "content", "_meta"});
+    return read;
+}
+
+} // namespace detail
+
+COMCP_DECL result<sampling_request> read_sampling_request(const json::object& from)
+{
+    const json::array* messages = array_member(from, "messages");
+    if (!messages) return fail(errc::invalid_argument, "messages must be an array");
+    if (messages->size() > max_content_blocks) return fail(errc::invalid_argument, "too many messages");
+    const auto most = integer_member(from, "maxTokens");
+    if (!most || *most < 0) return fail(errc::invalid_argument, "maxTokens must be a whole number of at least 0");
+
+    sampling_request read;
+    read.max_tokens = *most;
+    for (const json::value& item : *messages) {
+        auto message = detail::read_sampling_message(item, read.oddities);
+        if (!message) return std::move(message).error();
+        read.messages.push_back(std::move(*message));
+    }
+    if (const json::object* wish = object_member(from, "modelPreferences")) {
+        read.preferences = detail::read_model_preferences(*wish);
+    }
+    read.system_prompt = detail::text_member(from, "systemPrompt");
+    if (const auto text = string_member(from, "includeContext")) {
+        read.include_context = detail::parse_include_context(*text);
+        if (!read.include_context) read.oddities.push_back("includeContext is not known");
+    }
+    read.temperature = number_member(from, "temperature");
+    read.stop_sequences = read_strings(from, "stopSequences");
+    if (const json::object* metadata = object_member(from, "metadata")) read.metadata = detail::owned(*metadata);
+    if (const json::array* tools = array_member(from, "tools")) {
+        if (tools->size() > max_content_blocks) return fail(errc::invalid_argument, "too many tools");
+        for (const json::value& item : *tools) {
+            auto one = read_tool(item);
+            if (!one) return fail(errc::invalid_argument, std::move(one).error().text);
+            read.tools.push_back(std::move(*one));
+        }
+    }
+    if (const json::object* choice = object_member(from, "toolChoice")) {
+        // Without a mode it is auto (2025-11-25, schema: ToolChoice).
+        const std::string_view mode = string_member(*choice, "mode").value_or("auto");
+        read.tool_choice = detail::parse_tool_choice(mode);
+        if (!read.tool_choice) return fail(errc::invalid_argument, "toolChoice.mode must be auto, required or none");
+    }
+    read.meta = detail::owned_object_member(from, "_meta");
+    read.extra =
+        detail::unknown_members(from, {"messages", "maxTokens", "modelPreferences", "systemPrompt", "includeContext",
+                                       "temperature", "stopSequences", "metadata", "tools", "toolChoice", "_meta"});
+    return read;
+}
+
+COMCP_DECL result<sampling_result> read_sampling_result(const json::object& from)
+{
+    const json::value* content = member(from, "content");
+    if (!content) return fail(errc::invalid_message, "the answer to a sampling request has no content");
+    sampling_result read;
+    const auto who = parse_role(string_member(from, "role").value_or(std::string_view()));
+    if (who) read.role = *who;
+    else read.oddities.push_back("role is neither user nor assistant");
+    detail::read_blocks(*content, &read_sampling_content, read.content, read.oddities);
+    read.model = detail::text_member(from, "model");
+    if (read.model.empty()) read.oddities.push_back("no model is named");
+    read.stop_reason = detail::text_member(from, "stopReason");
+    read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"role", "content", "model", "stopReason", "_meta"});
+    return read;
+}
+
+namespace detail
+{
+
+/// The ids of a message's tool uses and results, and whether it has other blocks.
+struct tool_blocks
+{
+    std::multiset<std::string_view> uses;
+    std::multiset<std::string_view> results;
+    bool others = false;
+
+    explicit tool_blocks(const sampling_message& message)
+    {
+        for (const content& block : message.content) {
+            if (const auto* use = block.get_if<tool_use_content>()) uses.insert(use->id);
+            else if (const auto* given = block.get_if<tool_result_content>()) results.insert(given->tool_use_id);
+            else others = true;
+        }
+    }
+};
+
+inline std::string quoted_id(std::string_view id) { return "\"" + std::string(first_code_points(id, 64)) + "\""; }
+
+/// 2025-11-25, sampling, message content constraints: uses and results in balance.
+inline std::optional<fault> check_balance(const std::vector<sampling_message>& messages)
+{
+    const auto refuse = [](std::string what) { return fail(errc::invalid_argument, std::move(what)); };
+    std::multiset<std::string_view> waiting;
+    for (const sampling_message& message : messages) {
+        const tool_blocks blocks(message);
+        if (!blocks.uses.empty() && message.role != role::assistant) {
+            return refuse("Tool use in a message that is not the assistant's");
+        }
+        if (!blocks.results.empty()) {
+            if (message.role != role::user) return refuse("Tool result in a message that is not the user's");
+            if (blocks.others || !blocks.uses.empty()) return refuse("Tool results mixed with other content");
+        }
+        for (const std::string_view id : blocks.results) {
+            if (waiting.find(id) == waiting.end()) {
+                return refuse("Tool result " + quoted_id(id) + " without a tool use in the message before");
+            }
+        }
+        for (const std::string_view id : waiting) {
+            if (blocks.results.count(id) != waiting.count(id)) {
+                return refuse(blocks.results.count(id) == 0 ? "Tool result missing for tool use " + quoted_id(id)
+                                                            : "More than one tool result for " + quoted_id(id));
+            }
+        }
+        waiting = blocks.uses;
+        for (const std::string_view id : waiting) {
+            if (waiting.count(id) > 1) return refuse("Two tool uses with the id " + quoted_id(id));
+        }
+    }
+    if (!waiting.empty()) return refuse("Tool result missing for tool use " + quoted_id(*waiting.begin()));
+    return std::nullopt;
+}
+
+} // namespace detail
+
+COMCP_DECL std::optional<fault> check_sampling(const sampling_request& request, const client_capabilities& peer)
+{
+    if (!peer.has("sampling")) return fail(errc::unsupported, "the client does not declare sampling");
+    bool has_tools = !request.tools.empty() || request.tool_choice.has_value();
+    for (const sampling_message& message : request.messages) {
+        const detail::tool_blocks blocks(message);
+        has_tools = has_tools || !blocks.uses.empty() || !blocks.results.empty();
+    }
+    if (has_tools && !peer.has("sampling", "tools")) {
+        return fail(errc::unsupported, "the client does not declare sampling.tools");
+    }
+    return detail::check_balance(request.messages);
 }
 
 } // namespace comcp::inline COMCP_ABI
@@ -18320,16 +20302,8 @@ namespace detail
 
 inline void read_result_content(const json::value& from, tool_result& into)
 {
-    const json::array* items = from.if_array();
-    if (!items) {
-        into.oddities.push_back("content is not an array");
-        if (!from.is_null()) read_content(from, into.content.emplace_back(), into.oddities);
-        return;
-    }
-    const std::size_t count = std::min(items->size(), max_content_blocks);
-    if (count < items->size()) into.oddities.push_back("too many content blocks: the rest is dropped");
-    into.content.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) read_content((*items)[i], into.content.emplace_back(), into.oddities);
+    if (!from.is_array()) into.oddities.push_back("content is not an array");
+    if (!from.is_null()) read_blocks(from, &read_content, into.content, into.oddities);
 }
 
 } // namespace detail
@@ -18385,6 +20359,376 @@ COMCP_DECL tool_result read_tool_result(const json::object& from, std::string_vi
     tool_result read;
     read_tool_result(from, source, read);
     return read;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/impl/uri_template.ipp
+//
+// Expanding and matching URI templates: see protocol/uri_template.hpp.
+
+// ---- comcp/protocol/uri_template.hpp
+//
+// URI templates (RFC 6570), as far as resources need them: expanding one, and finding the variables of a URI that it
+// made. Not all of the RFC: see `uri_template::parse`.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Variables of a template and their values, decoded.
+using uri_variables = std::map<std::string, std::string, std::less<>>;
+
+/// A template that was understood.
+class uri_template
+{
+public:
+    static constexpr std::size_t max_text = 2048;    ///< bytes of a template
+    static constexpr std::size_t max_variables = 32; ///< of one template
+    static constexpr std::size_t max_uri = 8192;     ///< bytes; a longer URI does not match
+
+    /// Understands literals and these expressions:
+    /// * `{name}`: one or more characters, none of them '/', '?' or '#', also when they are written as escapes
+    /// * `{+name}`: one or more characters of any kind
+    /// * `{/name}`, `{/a,b}`: for each variable nothing, or a slash and what `{name}` is
+    /// * `{?a,b}` as the last: nothing, or a query that has each variable at most once, in any order, and no others
+    ///
+    /// A fault (`errc::invalid_argument`) for anything else: modifiers (`:3`, `*`), the operators `# . ; &`, lists such
+    /// as `{a,b}`, a name that is there twice, a literal that no URI can have, and what is over the limits.
+    static result<uri_template> parse(std::string_view text);
+
+    /// The URI. Variables that are missing count as empty in `{name}` and `{+name}`, and are left out in the others.
+    /// Values are escaped as the RFC says, so a '/' in the value of `{name}` gives a URI that `match` refuses.
+    std::string expand(const uri_variables& values) const;
+
+    /// The variables of a URI, or nothing when the template does not make such a URI. Where more than one division is
+    /// possible, the variables take as much as they can from left to right. Nothing also for a NUL, raw or escaped, and
+    /// for a '%' without two hexadecimal digits. Takes time in proportion to the sizes of both.
+    std::optional<uri_variables> match(std::string_view uri) const;
+
+    /// The names, in the order of the text.
+    std::vector<std::string> variables() const;
+
+    const std::string& text() const noexcept { return text_; }
+
+private:
+    enum class part_kind : std::uint8_t {
+        literal,
+        simple,   // {name}
+        reserved, // {+name}
+        segment,  // {/name}
+        query,    // {?name}
+    };
+
+    struct part
+    {
+        part_kind kind;
+        std::string text; // the literal, or the name
+    };
+
+    uri_template() = default;
+
+    std::optional<fault> add_expression(std::string_view inside);
+    bool match_path(std::string_view path, uri_variables& found) const;
+    bool match_query(std::string_view query, uri_variables& found) const;
+
+    std::string text_;
+    std::vector<part> parts_; // those of the query come last
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <algorithm>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+inline int hex_digit(char c) noexcept
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+inline bool is_escape(std::string_view text, std::size_t at) noexcept
+{
+    return text.size() - at >= 3 && text[at] == '%' && hex_digit(text[at + 1]) >= 0 && hex_digit(text[at + 2]) >= 0;
+}
+
+inline bool is_name_character(char c) noexcept
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+inline bool is_unreserved(char c) noexcept { return is_name_character(c) || c == '-' || c == '.' || c == '~'; }
+
+inline bool is_reserved(char c) noexcept
+{
+    return std::string_view(":/?#[]@!$&'()*+,;=").find(c) != std::string_view::npos;
+}
+
+/// The value in a URI. RFC 6570, section 3.2.1: `reserved` also keeps the reserved characters, and escapes.
+inline void escape_uri(std::string& out, std::string_view value, bool reserved)
+{
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    for (std::size_t at = 0; at < value.size(); ++at) {
+        const char c = value[at];
+        if (is_unreserved(c) || (reserved && (is_reserved(c) || is_escape(value, at)))) {
+            out += c;
+        } else {
+            const auto byte = static_cast<unsigned char>(c);
+            out += '%';
+            out += digits[byte >> 4U];
+            out += digits[byte & 15U];
+        }
+    }
+}
+
+/// The text behind escapes, which are known to be whole.
+inline std::string unescape_uri(std::string_view text)
+{
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (is_escape(text, at)) {
+            out += static_cast<char>(hex_digit(text[at + 1]) * 16 + hex_digit(text[at + 2]));
+            at += 2;
+        } else {
+            out += text[at];
+        }
+    }
+    return out;
+}
+
+/// Whether each '%' begins an escape, and there is no NUL in any spelling.
+inline bool is_sound_uri(std::string_view uri) noexcept
+{
+    for (std::size_t at = 0; at < uri.size(); ++at) {
+        if (uri[at] == '\0') return false;
+        if (uri[at] == '%' && (!is_escape(uri, at) || uri.substr(at, 3) == "%00")) return false;
+    }
+    return true;
+}
+
+/// The size of the character at a place, an escape being one; 0 when a simple variable does not have it.
+inline std::size_t simple_step(std::string_view text, std::size_t at) noexcept
+{
+    if (text[at] == '/' || text[at] == '?' || text[at] == '#') return 0;
+    if (!is_escape(text, at)) return 1;
+    const int byte = hex_digit(text[at + 1]) * 16 + hex_digit(text[at + 2]);
+    return byte == '/' || byte == '?' || byte == '#' ? 0 : 3;
+}
+
+} // namespace detail
+
+COMCP_DECL result<uri_template> uri_template::parse(std::string_view text)
+{
+    const auto refuse = [text](const std::string& what) {
+        return fail(errc::invalid_argument,
+                    "URI template \"" + std::string(detail::first_code_points(text, 128)) + "\": " + what);
+    };
+    if (text.size() > max_text) return refuse("longer than " + std::to_string(max_text) + " bytes");
+    uri_template made;
+    made.text_ = text;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t open = std::min(text.find('{', at), text.size());
+        const std::string_view literal = text.substr(at, open - at);
+        if (!literal.empty()) {
+            if (!detail::is_sound_uri(literal)) return refuse("a '%' without two hexadecimal digits, or a NUL");
+            for (const char c : literal) {
+                if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '}' || c == '"' || c == '<' ||
+                    c == '>' || c == '\\' || c == '^' || c == '`' || c == '|') {
+                    return refuse("a character that a URI cannot have");
+                }
+            }
+            if (!made.parts_.empty() && made.parts_.back().kind == part_kind::query) {
+                return refuse("nothing may follow a query");
+            }
+            made.parts_.push_back({part_kind::literal, std::string(literal)});
+        }
+        if (open == text.size()) break;
+        const std::size_t close = text.find('}', open);
+        if (close == text.npos) return refuse("a brace that is not closed");
+        if (auto wrong = made.add_expression(text.substr(open + 1, close - open - 1))) return refuse(wrong->text);
+        at = close + 1;
+    }
+    const bool query = !made.parts_.empty() && made.parts_.back().kind == part_kind::query;
+    if (query && text.substr(0, text.rfind('{')).find('?') != text.npos) {
+        return refuse("a question mark before the query");
+    }
+    return made;
+}
+
+COMCP_DECL std::optional<fault> uri_template::add_expression(std::string_view inside)
+{
+    const auto refuse = [](std::string what) { return fail(errc::invalid_argument, std::move(what)); };
+    if (!parts_.empty() && parts_.back().kind == part_kind::query) return refuse("nothing may follow a query");
+    part_kind kind = part_kind::simple;
+    if (inside.starts_with('+')) kind = part_kind::reserved;
+    if (inside.starts_with('/')) kind = part_kind::segment;
+    if (inside.starts_with('?')) kind = part_kind::query;
+    if (kind != part_kind::simple) inside.remove_prefix(1);
+    const bool lists = kind == part_kind::segment || kind == part_kind::query;
+    if (!lists && inside.find(',') != inside.npos) return refuse("lists are for {/a,b} and {?a,b} alone");
+
+    for (;;) {
+        const std::size_t comma = std::min(inside.find(','), inside.size());
+        const std::string_view name = inside.substr(0, comma);
+        if (name.empty()) return refuse("an expression without a name");
+        if (!std::ranges::all_of(name, &detail::is_name_character)) {
+            return refuse("\"" + std::string(detail::first_code_points(name, 64)) +
+                          "\" is no name; modifiers and the operators # . ; & are not supported");
+        }
+        std::size_t count = 0;
+        for (const part& each : parts_) {
+            count += each.kind != part_kind::literal;
+            if (each.kind != part_kind::literal && each.text == name) return refuse("a name that is there twice");
+        }
+        if (count == max_variables) return refuse("more than " + std::to_string(max_variables) + " variables");
+        parts_.push_back({kind, std::string(name)});
+        if (comma == inside.size()) return std::nullopt;
+        inside.remove_prefix(comma + 1);
+    }
+}
+
+COMCP_DECL std::string uri_template::expand(const uri_variables& values) const
+{
+    std::string out;
+    char before = '?';
+    for (const part& each : parts_) {
+        if (each.kind == part_kind::literal) {
+            out += each.text;
+            continue;
+        }
+        const auto value = values.find(each.text);
+        if (value == values.end()) continue;
+        if (each.kind == part_kind::segment) out += '/';
+        if (each.kind == part_kind::query) {
+            (out += before) += each.text;
+            out += '=';
+            before = '&';
+        }
+        detail::escape_uri(out, value->second, each.kind == part_kind::reserved);
+    }
+    return out;
+}
+
+COMCP_DECL std::vector<std::string> uri_template::variables() const
+{
+    std::vector<std::string> names;
+    for (const part& each : parts_) {
+        if (each.kind != part_kind::literal) names.push_back(each.text);
+    }
+    return names;
+}
+
+COMCP_DECL std::optional<uri_variables> uri_template::match(std::string_view uri) const
+{
+    if (uri.size() > max_uri || !detail::is_sound_uri(uri)) return std::nullopt;
+    uri_variables found;
+    const bool query = !parts_.empty() && parts_.back().kind == part_kind::query;
+    const std::size_t mark = query ? std::min(uri.find('?'), uri.size()) : uri.size();
+    if (mark != uri.size() && !match_query(uri.substr(mark + 1), found)) return std::nullopt;
+    if (!match_path(uri.substr(0, mark), found)) return std::nullopt;
+    return found;
+}
+
+COMCP_DECL bool uri_template::match_query(std::string_view query, uri_variables& found) const
+{
+    for (;;) {
+        const std::size_t end = std::min(query.find('&'), query.size());
+        const std::string_view pair = query.substr(0, end);
+        const std::size_t equals = pair.find('=');
+        if (equals == pair.npos || pair.find('#') != pair.npos) return false;
+        const std::string_view name = pair.substr(0, equals);
+        const auto known = std::ranges::find_if(
+            parts_, [name](const part& each) { return each.kind == part_kind::query && each.text == name; });
+        if (known == parts_.end()) return false;
+        if (!found.emplace(known->text, detail::unescape_uri(pair.substr(equals + 1))).second) return false;
+        if (end == query.size()) return true;
+        query.remove_prefix(end + 1);
+    }
+}
+
+// From the end to the front: `fits[i][at]` says whether the parts from i on make up the path from `at` on. So each
+// place is looked at once for each part, however many variables could divide the path between them.
+COMCP_DECL bool uri_template::match_path(std::string_view path, uri_variables& found) const
+{
+    const std::size_t size = path.size();
+    std::size_t count = 0;
+    while (count < parts_.size() && parts_[count].kind != part_kind::query) ++count;
+    std::vector<std::vector<bool>> fits(count + 1, std::vector<bool>(size + 1, false));
+    fits[count][size] = true;
+
+    const auto step = [path](part_kind kind, std::size_t at) {
+        if (kind != part_kind::reserved) return detail::simple_step(path, at);
+        return detail::is_escape(path, at) ? std::size_t(3) : std::size_t(1);
+    };
+    std::vector<bool> ends(size + 1); // whether a variable that has begun may go on from here, or end here
+    for (std::size_t i = count; i-- > 0;) {
+        const part& each = parts_[i];
+        const std::vector<bool>& next = fits[i + 1];
+        if (each.kind == part_kind::literal) {
+            for (std::size_t at = 0; at + each.text.size() <= size; ++at) {
+                fits[i][at] = next[at + each.text.size()] && path.substr(at).starts_with(each.text);
+            }
+            continue;
+        }
+        ends = next;
+        for (std::size_t at = size; at-- > 0;) {
+            const std::size_t width = step(each.kind, at);
+            const bool goes_on = width != 0 && ends[at + width];
+            if (goes_on) ends[at] = true;
+            if (each.kind != part_kind::segment) fits[i][at] = goes_on;
+        }
+        if (each.kind == part_kind::segment) {
+            for (std::size_t at = 0; at <= size; ++at) {
+                fits[i][at] = next[at];
+                if (at + 1 >= size || path[at] != '/' || fits[i][at]) continue;
+                const std::size_t width = step(each.kind, at + 1);
+                fits[i][at] = width != 0 && ends[at + 1 + width];
+            }
+        }
+    }
+    if (!fits[0][0]) return false;
+
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const part& each = parts_[i];
+        if (each.kind == part_kind::literal) {
+            at += each.text.size();
+            continue;
+        }
+        std::size_t from = at;
+        if (each.kind == part_kind::segment) {
+            if (at >= size || path[at] != '/') continue;
+            ++from;
+        }
+        std::size_t end = 0; // the last place where the rest still fits
+        for (std::size_t to = from; to < size;) {
+            const std::size_t width = step(each.kind, to);
+            if (width == 0) break;
+            to += width;
+            if (fits[i + 1][to]) end = to;
+        }
+        if (end == 0) continue; // a segment that is not there
+        found.emplace(each.text, detail::unescape_uri(path.substr(from, end - from)));
+        at = end;
+    }
+    return true;
 }
 
 } // namespace comcp::inline COMCP_ABI
@@ -23045,6 +25389,138 @@ COMCP_DECL std::unique_ptr<transport> make_stdio_transport(const limits& bounds)
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/wire/impl/capabilities.ipp
+//
+// Writing capabilities: see wire/capabilities.hpp.
+
+// ---- comcp/wire/capabilities.hpp
+//
+// Which revision has which capability and which part of it, as a table, and the writer that sends a peer only what its
+// revision knows. Capabilities that no revision names are sent as they are: the sets are open (B-9). Not for acting on
+// capabilities.
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::wire
+{
+
+/// One row: a capability, or a part of one when `part` is not empty.
+struct capability_info
+{
+    std::string_view name;
+    std::string_view part;
+    wire::sender side; ///< who declares it
+    revision since;
+    revision until;
+};
+
+/// The capabilities of the revisions with a handshake (B-7, B-8). `experimental` is anybody's and has no row.
+inline constexpr auto legacy_capabilities = [] {
+    using enum revision;
+    using enum sender;
+    constexpr revision first = r2024_11_05;
+    constexpr revision last = r2025_11_25;
+    return std::to_array<capability_info>({
+        {"roots", "", client, first, last},
+        {"roots", "listChanged", client, first, last},
+        {"sampling", "", client, first, last},
+        {"sampling", "context", client, r2025_11_25, last},
+        {"sampling", "tools", client, r2025_11_25, last},
+        {"elicitation", "", client, r2025_06_18, last},
+        {"elicitation", "form", client, r2025_11_25, last},
+        {"elicitation", "url", client, r2025_11_25, last},
+        {"tools", "", server, first, last},
+        {"tools", "listChanged", server, first, last},
+        {"resources", "", server, first, last},
+        {"resources", "subscribe", server, first, last},
+        {"resources", "listChanged", server, first, last},
+        {"prompts", "", server, first, last},
+        {"prompts", "listChanged", server, first, last},
+        {"completions", "", server, r2025_03_26, last},
+        {"logging", "", server, first, last},
+        {"tasks", "", either, r2025_11_25, last},
+    });
+}();
+
+/// Appends the object of capabilities as a revision has it: what it lacks is left out. A client that only opens URLs
+/// declares no elicitation to a revision that has only forms.
+void write_capabilities(std::string& out, const client_capabilities& declared, revision at);
+void write_capabilities(std::string& out, const server_capabilities& declared, revision at);
+
+} // namespace comcp::inline COMCP_ABI::wire
+
+namespace comcp::inline COMCP_ABI::wire
+{
+
+namespace detail
+{
+
+/// Whether a revision has a capability, or a part of it; what no row names it may have.
+inline bool has_capability(std::string_view name, std::string_view part, sender side, revision at) noexcept
+{
+    for (const capability_info& row : legacy_capabilities) {
+        if (row.name == name && row.part == part && (row.side == side || row.side == sender::either)) {
+            return row.since <= at && at <= row.until;
+        }
+    }
+    return true;
+}
+
+/// A declared capability that a revision would misread without the parts that it lacks: `elicitation` with `url` alone
+/// would mean forms.
+inline bool means_something_else(const capability_set& declared, std::string_view name, revision at) noexcept
+{
+    return name == "elicitation" && at < revision::r2025_11_25 && declared.has(name, "url") &&
+           !declared.has(name, "form");
+}
+
+inline void write_capabilities_of(std::string& out, const capability_set& declared, sender side, revision at)
+{
+    const auto text = [](const json::key_value_pair& item) {
+        return std::string_view(item.key().data(), item.key().size());
+    };
+    char before = '{';
+    for (const json::key_value_pair& item : declared.raw()) {
+        const std::string_view name = text(item);
+        if (!has_capability(name, "", side, at) || means_something_else(declared, name, at)) continue;
+        out += before;
+        before = ',';
+        write_string(out, name);
+        out += ':';
+        const json::object* parts = item.value().if_object();
+        if (!parts) {
+            write_value(out, item.value());
+            continue;
+        }
+        char inner = '{';
+        for (const json::key_value_pair& part : *parts) {
+            if (!has_capability(name, text(part), side, at)) continue;
+            out += inner;
+            inner = ',';
+            write_string(out, text(part));
+            write_value(out += ':', part.value());
+        }
+        out += inner == '{' ? "{}" : "}";
+    }
+    out += before == '{' ? "{}" : "}";
+}
+
+} // namespace detail
+
+COMCP_DECL void write_capabilities(std::string& out, const client_capabilities& declared, revision at)
+{
+    detail::write_capabilities_of(out, declared, sender::client, at);
+}
+
+COMCP_DECL void write_capabilities(std::string& out, const server_capabilities& declared, revision at)
+{
+    detail::write_capabilities_of(out, declared, sender::server, at);
+}
+
+} // namespace comcp::inline COMCP_ABI::wire
+
 // ---- comcp/wire/impl/handshake.ipp
 //
 // How the handshake is written and read: see wire/handshake.hpp.
@@ -23117,7 +25593,7 @@ COMCP_DECL void write_initialize_params(std::string& out, revision offered, cons
                                         const identity& client)
 {
     std::string text;
-    write_value(text, capabilities.raw());
+    write_capabilities(text, capabilities, offered);
     write_initialize_params(out, offered, text, client);
 }
 
@@ -23136,7 +25612,7 @@ COMCP_DECL void write_initialize_result(std::string& out, revision chosen, const
     out += R"({"protocolVersion":")";
     out += to_string(chosen);
     out += R"(","capabilities":)";
-    write_value(out, capabilities.raw());
+    write_capabilities(out, capabilities, chosen);
     out += R"(,"serverInfo":)";
     detail::write_identity(out, server, chosen);
     if (!instructions.empty()) write_string(out += R"(,"instructions":)", instructions);
@@ -23173,6 +25649,10 @@ COMCP_DECL result<initialize_result> read_initialize_result(const json::object& 
 //
 // What is written in the legacy era: see wire/legacy.hpp.
 
+// ---- comcp/wire/impl/legacy_content.ipp
+//
+// Blocks and contents in the legacy era, and what items of lists share: see wire/legacy.hpp.
+
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -23180,10 +25660,7 @@ COMCP_DECL result<initialize_result> read_initialize_result(const json::object& 
 #include <string_view>
 #include <variant>
 
-namespace comcp::inline COMCP_ABI::wire
-{
-
-namespace detail
+namespace comcp::inline COMCP_ABI::wire::detail
 {
 
 /// Appends a number without a needless fraction: 50, not 50.0.
@@ -23194,14 +25671,6 @@ inline void write_number(std::string& out, double value)
         write_integer(out, static_cast<std::int64_t>(value));
     } else {
         write_double(out, value);
-    }
-}
-
-/// Appends JSON text of a peer on one line. A line break in it can only stand between tokens.
-inline void write_on_one_line(std::string& out, std::string_view text)
-{
-    for (char c : text) {
-        if (c != '\n' && c != '\r') out += c;
     }
 }
 
@@ -23217,6 +25686,35 @@ inline void write_annotations(std::string& out, const content_annotations& from,
     if (members.empty()) return;
     members.front() = '{';
     ((out += R"(,"annotations":)") += members) += '}';
+}
+
+/// Members that most items of lists have.
+template <class Item>
+void write_item_facts(std::string& out, const Item& item, revision at)
+{
+    if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
+    if (!item.mime_type.empty()) write_string(out += R"(,"mimeType":)", item.mime_type);
+    if (item.annotations) write_annotations(out, *item.annotations, at);
+}
+
+/// What newer revisions gave most items of lists.
+template <class Item>
+void write_item_end(std::string& out, const Item& item, revision at)
+{
+    if (at >= revision::r2025_11_25 && !item.icons.empty()) write_icons(out += R"(,"icons":)", item.icons);
+    if (at >= revision::r2025_06_18 && !item.meta.empty()) write_value(out += R"(,"_meta":)", item.meta);
+    write_kept(out, item.extra);
+    out += '}';
+}
+
+inline void write_contents(std::string& out, const resource_contents& from, revision at)
+{
+    write_string(out += R"({"uri":)", from.uri);
+    if (!from.mime_type.empty()) write_string(out += R"(,"mimeType":)", from.mime_type);
+    if (from.blob && !from.text) write_string(out += R"(,"blob":)", *from.blob);
+    else write_string(out += R"(,"text":)", from.text ? std::string_view(*from.text) : "");
+    write_kept(out, from.extra, at >= revision::r2025_06_18 ? "" : "_meta");
+    out += '}';
 }
 
 inline void write_tool_annotations(std::string& out, const tool_annotations& from)
@@ -23265,17 +25763,12 @@ struct block_writer
     }
     bool operator()(const embedded_resource& b) const
     {
-        write_string(out += R"({"type":"resource","resource":{"uri":)", b.uri);
-        if (!b.mime_type.empty()) write_string(out += R"(,"mimeType":)", b.mime_type);
-        if (b.blob && !b.text) {
-            write_string(out += R"(,"blob":)", *b.blob);
-        } else {
-            write_string(out += R"(,"text":)", b.text ? std::string_view(*b.text) : "");
-        }
-        write_kept(out, b.extra);
-        out += '}';
+        write_contents(out += R"({"type":"resource","resource":)", b, at);
         return true;
     }
+    // The two of sampling have no place here.
+    bool operator()(const tool_use_content&) const { return false; }
+    bool operator()(const tool_result_content&) const { return false; }
     bool operator()(const unknown_content&) const { return false; }
 
 private:
@@ -23287,6 +25780,271 @@ private:
         return true;
     }
 };
+
+inline void write_block(std::string& out, const content& block, revision at)
+{
+    if (!std::visit(block_writer{out, at}, block.block)) {
+        const auto* unknown = block.get_if<unknown_content>();
+        if (unknown && unknown->raw.is_object()) return write_value(out, unknown->raw);
+        write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
+    }
+    if (block.annotations) write_annotations(out, *block.annotations, at);
+    if (at >= revision::r2025_06_18 && !block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
+    write_kept(out, block.extra);
+    out += '}';
+}
+
+/// Appends an array; `write` appends one item.
+template <class Items, class Write>
+void write_array(std::string& out, const Items& items, const Write& write)
+{
+    char before = '[';
+    for (const auto& each : items) {
+        out += before;
+        before = ',';
+        write(each);
+    }
+    out += before == '[' ? "[]" : "]";
+}
+
+} // namespace comcp::inline COMCP_ABI::wire::detail
+
+// ---- comcp/wire/impl/legacy_requests.ipp
+//
+// Sampling and elicitation in the legacy era, and the `_meta` of requests: see wire/legacy.hpp.
+
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::wire::detail
+{
+
+/// Appends `_meta` with a comma before it, unless there is nothing in it.
+inline void write_meta(std::string& out, const request_meta& meta)
+{
+    std::string members;
+    if (meta.token) meta.token->write(members += R"(,"progressToken":)");
+    if (meta.members) write_kept(members, *meta.members, meta.token ? "progressToken" : "");
+    if (members.empty()) return;
+    members.front() = '{';
+    ((out += R"(,"_meta":)") += members) += '}';
+}
+
+/// One block of a sampled conversation: text, image and audio, since 2025-11-25 also the use of tools. Others become
+/// text.
+inline void write_sampling_block(std::string& out, const content& block, revision at)
+{
+    const bool has_tools = at >= revision::r2025_11_25;
+    const auto* use = block.get_if<tool_use_content>();
+    const auto* given = block.get_if<tool_result_content>();
+    if (block.get_if<resource_link>() || block.get_if<embedded_resource>() || ((use || given) && !has_tools)) {
+        write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
+        out += '}';
+        return;
+    }
+    if (!use && !given) return write_block(out, block, at);
+    if (use) {
+        write_string(out += R"({"type":"tool_use","id":)", use->id);
+        write_string(out += R"(,"name":)", use->name);
+        write_value(out += R"(,"input":)", use->input);
+    } else {
+        write_string(out += R"({"type":"tool_result","toolUseId":)", given->tool_use_id);
+        out += R"(,"content":)";
+        write_array(out, given->content, [&](const content& each) { write_block(out, each, at); });
+        if (given->structured) { // an object is required up to 2025-11-25
+            const bool is_object = given->structured->is_object();
+            out += is_object ? R"(,"structuredContent":)" : R"(,"structuredContent":{"result":)";
+            write_value(out, *given->structured);
+            if (!is_object) out += '}';
+        }
+        if (given->is_error) out += R"(,"isError":true)";
+    }
+    if (!block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
+    write_kept(out, block.extra);
+    out += '}';
+}
+
+inline void write_sampling_message(std::string& out, const sampling_message& message, revision at)
+{
+    const auto begin = [&] { ((out += R"({"role":")") += to_string(message.role)) += R"(","content":)"; };
+    if (at >= revision::r2025_11_25) {
+        begin();
+        if (message.content.size() == 1) write_sampling_block(out, message.content.front(), at);
+        else write_array(out, message.content, [&](const content& each) { write_sampling_block(out, each, at); });
+        if (!message.meta.empty()) write_value(out += R"(,"_meta":)", message.meta);
+        write_kept(out, message.extra);
+        out += '}';
+        return;
+    }
+    // One block is all that a message has: several become as many messages of the same role (H-12).
+    bool comma = false;
+    for (const content& each : message.content) {
+        if (comma) out += ',';
+        comma = true;
+        begin();
+        write_sampling_block(out, each, at);
+        write_kept(out, message.extra);
+        out += '}';
+    }
+}
+
+inline bool uses_tools(const sampling_request& request)
+{
+    if (!request.tools.empty() || request.tool_choice) return true;
+    for (const sampling_message& message : request.messages) {
+        for (const content& block : message.content) {
+            if (block.get_if<tool_use_content>() || block.get_if<tool_result_content>()) return true;
+        }
+    }
+    return false;
+}
+
+inline void write_model_preferences(std::string& out, const model_preferences& from)
+{
+    std::string members;
+    if (!from.hints.empty()) {
+        members += R"(,"hints":)";
+        write_array(members, from.hints, [&](const std::string& name) {
+            write_string(members += R"({"name":)", name);
+            members += '}';
+        });
+    }
+    if (from.cost_priority) write_number(members += R"(,"costPriority":)", *from.cost_priority);
+    if (from.speed_priority) write_number(members += R"(,"speedPriority":)", *from.speed_priority);
+    if (from.intelligence_priority) {
+        write_number(members += R"(,"intelligencePriority":)", *from.intelligence_priority);
+    }
+    write_kept(members, from.extra);
+    if (members.empty()) members += ' ';
+    members.front() = '{';
+    ((out += R"(,"modelPreferences":)") += members) += '}';
+}
+
+inline result<void> write_sampling_request(std::string& out, const sampling_request& request,
+                                           const progress_token* token, revision at)
+{
+    const bool has_tools = at >= revision::r2025_11_25;
+    if (!has_tools && uses_tools(request)) {
+        return fail(errc::unsupported, "revision " + std::string(to_string(at)) + " has no tools in sampling");
+    }
+    out += R"({"messages":[)";
+    bool comma = false;
+    for (const sampling_message& message : request.messages) {
+        if (!has_tools && message.content.empty()) continue;
+        if (comma) out += ',';
+        comma = true;
+        write_sampling_message(out, message, at);
+    }
+    write_integer(out += R"(],"maxTokens":)", request.max_tokens);
+    if (request.preferences) write_model_preferences(out, *request.preferences);
+    if (!request.system_prompt.empty()) write_string(out += R"(,"systemPrompt":)", request.system_prompt);
+    if (request.include_context) {
+        ((out += R"(,"includeContext":")") += to_string(*request.include_context)) += '"';
+    }
+    if (request.temperature) write_number(out += R"(,"temperature":)", *request.temperature);
+    if (!request.stop_sequences.empty()) write_json(out += R"(,"stopSequences":)", request.stop_sequences);
+    if (request.metadata) write_value(out += R"(,"metadata":)", *request.metadata);
+    if (!request.tools.empty()) {
+        out += R"(,"tools":)";
+        write_array(out, request.tools, [&](const tool& each) { legacy_codec().write_tool(out, each, at); });
+    }
+    if (request.tool_choice) ((out += R"(,"toolChoice":{"mode":")") += to_string(*request.tool_choice)) += R"("})";
+    write_meta(out, {token, &request.meta});
+    write_kept(out, request.extra);
+    out += '}';
+    return {};
+}
+
+inline void write_sampling_answer(std::string& out, const sampling_result& value, revision at)
+{
+    ((out += R"({"role":")") += to_string(value.role)) += R"(","content":)";
+    if (value.content.size() == 1) {
+        write_sampling_block(out, value.content.front(), at);
+    } else if (at >= revision::r2025_11_25) {
+        write_array(out, value.content, [&](const content& each) { write_sampling_block(out, each, at); });
+    } else {
+        std::string text;
+        for (const content& each : value.content) {
+            if (!text.empty()) text += '\n';
+            text += comcp::detail::block_text(each);
+        }
+        write_string(out += R"({"type":"text","text":)", text);
+        out += '}';
+    }
+    write_string(out += R"(,"model":)", value.model);
+    if (!value.stop_reason.empty()) write_string(out += R"(,"stopReason":)", value.stop_reason);
+    if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
+    write_kept(out, value.extra);
+    out += '}';
+}
+
+inline result<void> write_elicitation_request(std::string& out, const elicitation_request& request,
+                                              const progress_token* token, revision at)
+{
+    const bool has_modes = at >= revision::r2025_11_25;
+    if (request.mode == elicitation_mode::url) {
+        if (!has_modes) {
+            return fail(errc::unsupported, "revision " + std::string(to_string(at)) + " has no elicitation by URL");
+        }
+        if (request.url.empty() || request.elicitation_id.empty()) {
+            return fail(errc::invalid_argument, "an elicitation by URL needs a URL and an id");
+        }
+        write_string(out += R"({"mode":"url","message":)", request.message);
+        write_string(out += R"(,"url":)", request.url);
+        write_string(out += R"(,"elicitationId":)", request.elicitation_id);
+    } else {
+        auto schema = form_schema_for(request.requested_schema, at);
+        if (!schema) return std::move(schema).error();
+        write_string(out += has_modes ? R"({"mode":"form","message":)" : R"({"message":)", request.message);
+        write_value(out += R"(,"requestedSchema":)", *schema);
+    }
+    write_meta(out, {token, &request.meta});
+    write_kept(out, request.extra);
+    out += '}';
+    return {};
+}
+
+inline void write_elicitation_answer(std::string& out, const elicitation_result& value, elicitation_mode asked,
+                                     revision at)
+{
+    ((out += R"({"action":")") += to_string(value.action)) += '"';
+    if (value.accepted() && asked == elicitation_mode::form) {
+        char before = '{';
+        out += R"(,"content":)";
+        for (const json::key_value_pair& item : value.content) {
+            // Arrays are there since 2025-11-25.
+            if (at < revision::r2025_11_25 && item.value().is_array()) continue;
+            out += before;
+            before = ',';
+            write_string(out, std::string_view(item.key().data(), item.key().size()));
+            write_value(out += ':', item.value());
+        }
+        out += before == '{' ? "{}" : "}";
+    }
+    if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
+    out += '}';
+}
+
+} // namespace comcp::inline COMCP_ABI::wire::detail
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::wire
+{
+
+namespace detail
+{
+
+/// Appends JSON text of a peer on one line. A line break in it can only stand between tokens.
+inline void write_on_one_line(std::string& out, std::string_view text)
+{
+    for (char c : text) {
+        if (c != '\n' && c != '\r') out += c;
+    }
+}
 
 class legacy final : public codec
 {
@@ -23314,16 +26072,66 @@ public:
     // 2025-11-25 made the id of an error optional; before, JSON-RPC's null is what there is (A-5).
     bool null_error_id(revision at) const noexcept override { return at <= revision::r2025_06_18; }
 
+    int resource_not_found_code(revision) const noexcept override { return rpc_code::resource_not_found; }
+
     void write_call_params(std::string& out, std::string_view name, std::string_view arguments,
-                           const progress_token* token, revision) const override
+                           const request_meta& meta, revision) const override
     {
         write_string(out += R"({"name":)", name);
         // Always an object: there are servers that trip over missing arguments.
         (out += R"(,"arguments":)") += arguments.empty() ? std::string_view("{}") : arguments;
-        if (token) {
-            token->write(out += R"(,"_meta":{"progressToken":)");
+        write_meta(out, meta);
+        out += '}';
+    }
+
+    void write_uri_params(std::string& out, std::string_view uri, const request_meta& meta, revision) const override
+    {
+        write_string(out += R"({"uri":)", uri);
+        write_meta(out, meta);
+        out += '}';
+    }
+
+    void write_prompt_params(std::string& out, std::string_view name, std::string_view arguments,
+                             const request_meta& meta, revision) const override
+    {
+        write_string(out += R"({"name":)", name);
+        if (!arguments.empty()) (out += R"(,"arguments":)") += arguments;
+        write_meta(out, meta);
+        out += '}';
+    }
+
+    void write_completion_params(std::string& out, const completion_request& request, const progress_token* token,
+                                 revision at) const override
+    {
+        const bool prompt = request.reference.type() == completion_reference::kind::prompt;
+        out += prompt ? R"({"ref":{"type":"ref/prompt","name":)" : R"({"ref":{"type":"ref/resource","uri":)";
+        write_string(out, request.reference.text());
+        write_string(out += R"(},"argument":{"name":)", request.argument);
+        write_string(out += R"(,"value":)", request.value);
+        out += '}';
+        if (at >= revision::r2025_06_18 && !request.context.empty()) {
+            write_json(out += R"(,"context":{"arguments":)", request.context);
             out += '}';
         }
+        write_meta(out, {token, &request.meta});
+        out += '}';
+    }
+
+    result<void> write_sampling_params(std::string& out, const sampling_request& request, const progress_token* token,
+                                       revision at) const override
+    {
+        return write_sampling_request(out, request, token, at);
+    }
+
+    result<void> write_elicitation_params(std::string& out, const elicitation_request& request,
+                                          const progress_token* token, revision at) const override
+    {
+        return write_elicitation_request(out, request, token, at);
+    }
+
+    void write_elicitation_complete_params(std::string& out, std::string_view id, revision) const override
+    {
+        write_string(out += R"({"elicitationId":)", id);
         out += '}';
     }
 
@@ -23379,15 +26187,7 @@ public:
 
     void write_content(std::string& out, const content& block, revision at) const override
     {
-        if (!std::visit(block_writer{out, at}, block.block)) {
-            const auto* unknown = block.get_if<unknown_content>();
-            if (unknown && unknown->raw.is_object()) return write_value(out, unknown->raw);
-            write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
-        }
-        if (block.annotations) write_annotations(out, *block.annotations, at);
-        if (at >= revision::r2025_06_18 && !block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
-        write_kept(out, block.extra);
-        out += '}';
+        write_block(out, block, at);
     }
 
     void write_tool_result(std::string& out, const tool_result& value, revision at) const override
@@ -23431,7 +26231,131 @@ public:
         out += is_error ? R"(}],"isError":true})" : "}]}";
     }
 
+    void write_resource(std::string& out, const resource& item, revision at) const override
+    {
+        write_string(out += R"({"uri":)", item.uri);
+        write_string(out += R"(,"name":)", item.name.empty() ? item.uri : item.name); // required
+        write_title(out, item.title, at);
+        write_item_facts(out, item, at);
+        if (item.size) write_integer(out += R"(,"size":)", *item.size);
+        write_item_end(out, item, at);
+    }
+
+    void write_resource_template(std::string& out, const resource_template& item, revision at) const override
+    {
+        write_string(out += R"({"uriTemplate":)", item.uri_template);
+        write_string(out += R"(,"name":)", item.name.empty() ? item.uri_template : item.name); // required
+        write_title(out, item.title, at);
+        write_item_facts(out, item, at);
+        write_item_end(out, item, at);
+    }
+
+    void write_resource_contents(std::string& out, const resource_contents& item, revision at) const override
+    {
+        write_contents(out, item, at);
+    }
+
+    void write_resource_result(std::string& out, const resource_result& value, revision at) const override
+    {
+        out += R"({"contents":)";
+        write_array(out, value.contents, [&](const resource_contents& each) { write_contents(out, each, at); });
+        write_result_end(out, value);
+    }
+
+    void write_prompt(std::string& out, const prompt& item, revision at) const override
+    {
+        write_string(out += R"({"name":)", item.name);
+        write_title(out, item.title, at);
+        if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
+        if (!item.arguments.empty()) {
+            out += R"(,"arguments":)";
+            write_array(out, item.arguments, [&](const prompt_argument& each) {
+                write_string(out += R"({"name":)", each.name);
+                write_title(out, each.title, at);
+                if (!each.description.empty()) write_string(out += R"(,"description":)", each.description);
+                if (each.required) out += R"(,"required":true)";
+                write_kept(out, each.extra);
+                out += '}';
+            });
+        }
+        write_item_end(out, item, at);
+    }
+
+    void write_prompt_result(std::string& out, const prompt_result& value, revision at) const override
+    {
+        out += '{';
+        if (!value.description.empty()) {
+            write_string(out += R"("description":)", value.description);
+            out += ',';
+        }
+        out += R"("messages":)";
+        write_array(out, value.messages, [&](const prompt_message& each) {
+            ((out += R"({"role":")") += to_string(each.role)) += R"(","content":)";
+            write_block(out, each.content, at);
+            write_kept(out, each.extra);
+            out += '}';
+        });
+        write_result_end(out, value);
+    }
+
+    void write_completion(std::string& out, const completion& value, revision) const override
+    {
+        if (value.values.size() > max_completions) { // 2024-11-05, completion: at most 100
+            completion capped = value;
+            capped.cap();
+            return write_completion_result(out, capped);
+        }
+        write_completion_result(out, value);
+    }
+
+    void write_roots(std::string& out, const std::vector<root>& roots, revision at) const override
+    {
+        out += R"({"roots":)";
+        write_array(out, roots, [&](const root& each) {
+            write_string(out += R"({"uri":)", each.uri);
+            if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
+            if (at >= revision::r2025_06_18 && !each.meta.empty()) write_value(out += R"(,"_meta":)", each.meta);
+            write_kept(out, each.extra);
+            out += '}';
+        });
+        out += '}';
+    }
+
+    void write_sampling_result(std::string& out, const sampling_result& value, revision at) const override
+    {
+        write_sampling_answer(out, value, at);
+    }
+
+    void write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
+                                  revision at) const override
+    {
+        write_elicitation_answer(out, value, asked, at);
+    }
+
 private:
+    static void write_title(std::string& out, const std::string& title, revision at)
+    {
+        if (at >= revision::r2025_06_18 && !title.empty()) write_string(out += R"(,"title":)", title);
+    }
+
+    template <class Result>
+    static void write_result_end(std::string& out, const Result& value)
+    {
+        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
+        write_kept(out, value.extra);
+        out += '}';
+    }
+
+    static void write_completion_result(std::string& out, const completion& value)
+    {
+        write_json(out += R"({"completion":{"values":)", value.values);
+        if (value.total) write_integer(out += R"(,"total":)", *value.total);
+        if (value.has_more) write_bool(out += R"(,"hasMore":)", *value.has_more);
+        out += '}';
+        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
+        out += '}';
+    }
+
     static bool is_object_schema(const json::object& schema)
     {
         const auto type = string_member(schema, "type");

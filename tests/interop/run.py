@@ -365,6 +365,13 @@ def http_parser_groups(bin_dir):
                 lambda: checks_of(execute([node(), NODE_DIR / "http_differential.mjs", program]), checks), program)
 
 
+def wire_groups(bin_dir):
+    """What the codec writes, against the official schemas; and docs/revisions.md against the codec."""
+    program = bin_dir / "wire_samples"
+    yield Group("wire", ["python"], ("schemas", "page"),
+                lambda: checks_of(execute([PYTHON, HERE / "wire_samples.py", program]), ("schemas", "page")), program)
+
+
 def read_if_there(path):
     return path.read_text(encoding="utf-8") if path.exists() else None
 
@@ -586,6 +593,7 @@ def all_groups(options):
         yield from server_groups(lambda: [client], client, era, suffix=suffix)
     yield from inspector_groups(lambda: contextlib.nullcontext([server]), server)
     yield from http_parser_groups(bin_dir)
+    yield from wire_groups(bin_dir)
     start = lambda env: Served([server, "--http", "0"], env)
     yield from http_client_groups(start, server)
     yield from inspector_groups(served_words(start), server, prefix="http:", most=1)

@@ -89,8 +89,16 @@ public:
         return *this;
     }
 
+    /// The format of a string, such as "email", "uri", "date" or "date-time". A hint: the binder does not check it.
+    field& format(std::string name)
+    {
+        format_ = std::move(name);
+        return *this;
+    }
+
     const std::string& description() const noexcept { return description_; }
     const std::string& title() const noexcept { return title_; }
+    const std::string& format() const noexcept { return format_; }
     const json::value& minimum() const noexcept { return minimum_; } ///< null when there is none
     const json::value& maximum() const noexcept { return maximum_; } ///< null when there is none
     std::optional<std::uint64_t> min_length() const noexcept { return min_length_; }
@@ -99,6 +107,7 @@ public:
 private:
     std::string description_;
     std::string title_;
+    std::string format_;
     json::value minimum_;
     json::value maximum_;
     std::optional<std::uint64_t> min_length_;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The blocks that tool results and messages are made of: text, image, audio, resource link, embedded resource, and
-// blocks of a kind that is not known, kept as JSON (F-12, F-13). Not for showing them (flatten.hpp), nor for which
-// revision has which block (wire/).
+// The blocks that tool results and messages are made of: text, image, audio, resource link, embedded resource, the two
+// of sampling (tool use and tool result), and blocks of a kind that is not known, kept as JSON (F-12, F-13). Not for
+// showing them (flatten.hpp), nor for which revision has which block (wire/).
 #pragma once
 
 #include <comcp/detail/base64.hpp>
 #include <comcp/detail/utf8.hpp>
 #include <comcp/protocol/icon.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,14 +50,65 @@ struct resource_link
     std::vector<icon> icons;
 };
 
-/// A resource that came along: either `text` or `blob` (base64) is set.
-struct embedded_resource
+/// What a resource holds: either `text` or `blob` (base64) is set. Reading a resource gives some of them, and as a
+/// block of content a resource comes along as one.
+struct resource_contents
 {
     std::string uri;
-    std::string mime_type;
+    std::string mime_type; ///< empty when it was not given
     std::optional<std::string> text;
     std::optional<std::string> blob;
-    json::object extra; ///< other members of the resource, `_meta` among them
+    json::object extra; ///< other members, `_meta` among them
+
+    resource_contents() = default;
+
+    static resource_contents of_text(std::string uri, std::string text, std::string mime_type = "text/plain")
+    {
+        resource_contents made;
+        made.uri = std::move(uri);
+        made.mime_type = std::move(mime_type);
+        made.text = std::move(text);
+        return made;
+    }
+
+    /// From the bytes of a file.
+    static resource_contents of_bytes(std::string uri, std::string_view bytes,
+                                      std::string mime_type = "application/octet-stream")
+    {
+        resource_contents made;
+        made.uri = std::move(uri);
+        made.mime_type = std::move(mime_type);
+        made.blob = detail::base64_encode(bytes);
+        return made;
+    }
+
+    /// The text, or the bytes of the blob; nothing when the blob is not strict base64 or there is neither.
+    std::optional<std::string> bytes() const
+    {
+        if (text) return text;
+        return blob ? detail::base64_decode(*blob) : std::nullopt;
+    }
+};
+
+using embedded_resource = resource_contents;
+
+class content;
+
+/// A model wants to use a tool (sampling since 2025-11-25).
+struct tool_use_content
+{
+    std::string id; ///< the result names it
+    std::string name;
+    json::object input;
+};
+
+/// What that tool gave (sampling since 2025-11-25).
+struct tool_result_content
+{
+    std::string tool_use_id;
+    std::vector<comcp::content> content;
+    std::optional<json::value> structured; ///< `structuredContent`
+    bool is_error = false;
 };
 
 /// A block that is not one of the above, or is malformed: its JSON.
@@ -78,8 +130,8 @@ struct content_annotations
 class content
 {
 public:
-    using block_type =
-        std::variant<text_content, image_content, audio_content, resource_link, embedded_resource, unknown_content>;
+    using block_type = std::variant<text_content, image_content, audio_content, resource_link, embedded_resource,
+                                    tool_use_content, tool_result_content, unknown_content>;
 
     block_type block;
     std::optional<content_annotations> annotations;
@@ -124,20 +176,22 @@ public:
     /// An embedded text resource.
     static content resource(std::string uri, std::string text, std::string mime_type = "text/plain")
     {
-        embedded_resource value;
-        value.uri = std::move(uri);
-        value.mime_type = std::move(mime_type);
-        value.text = std::move(text);
-        return content(std::move(value));
+        return content(resource_contents::of_text(std::move(uri), std::move(text), std::move(mime_type)));
     }
     /// An embedded binary resource, from its bytes.
     static content resource_bytes(std::string uri, std::string_view bytes, std::string mime_type)
     {
-        embedded_resource value;
-        value.uri = std::move(uri);
-        value.mime_type = std::move(mime_type);
-        value.blob = detail::base64_encode(bytes);
-        return content(std::move(value));
+        return content(resource_contents::of_bytes(std::move(uri), bytes, std::move(mime_type)));
+    }
+
+    /// For sampling alone.
+    static content tool_use(std::string id, std::string name, json::object input)
+    {
+        return content(tool_use_content{std::move(id), std::move(name), std::move(input)});
+    }
+    static content tool_result(std::string tool_use_id, std::vector<content> blocks, bool is_error = false)
+    {
+        return content(tool_result_content{std::move(tool_use_id), std::move(blocks), std::nullopt, is_error});
     }
 
     /// The block when it is of that kind, else null: `block.get_if<comcp::image_content>()`.
@@ -155,12 +209,32 @@ public:
     }
 };
 
-namespace detail
-{} // namespace detail
+/// Further blocks of one array are dropped: a block of three bytes on the wire takes some hundred in memory.
+inline constexpr std::size_t max_content_blocks = 10'000;
 
 /// Reads one block into `into`, which must be fresh. Never fails: what cannot be read as a known block is kept as JSON,
-/// and a sentence that says why is added to `oddities`.
+/// and a sentence that says why is added to `oddities`. The blocks of sampling are not known here.
 void read_content(const json::value& from, content& into, std::vector<std::string>& oddities);
+
+/// The same for messages of sampling: tool use and tool result are known.
+void read_sampling_content(const json::value& from, content& into, std::vector<std::string>& oddities);
+
+namespace detail
+{
+
+/// Reads the member `annotations`.
+std::optional<content_annotations> read_annotations(const json::object& from);
+
+using content_reader = void (*)(const json::value& from, content& into, std::vector<std::string>& oddities);
+
+/// Reads an array of blocks; a single one counts as an array of it.
+void read_blocks(const json::value& from, content_reader reader, std::vector<content>& into,
+                 std::vector<std::string>& oddities);
+
+/// Reads resource contents; false, and nothing changed, when there is neither text nor blob.
+bool read_contents(const json::object& from, resource_contents& into);
+
+} // namespace detail
 
 } // namespace comcp::inline COMCP_ABI
 

@@ -6,6 +6,7 @@
 
 #include <comcp/protocol/read.hpp>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,9 @@ public:
 
 /// The strings of an array member; what is not a string is left out.
 std::vector<std::string> read_strings(const json::object& from, std::string_view key);
+
+/// Further icons of one thing are dropped by the reader.
+inline constexpr std::size_t max_icons = 100;
 
 /// Reads the member `icons`. An icon without a `src` is left out.
 std::vector<icon> read_icons(const json::object& from);

@@ -7,6 +7,7 @@
 #include <comcp/json/write.hpp>
 #include <comcp/protocol/read.hpp>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,15 +20,20 @@ struct root
 {
     std::string uri;
     std::string name;
+    json::object meta;  ///< `_meta` (since 2025-06-18)
+    json::object extra; ///< members that the specification does not name
 
     root() = default;
     explicit root(std::string where, std::string shown = {}) : uri(std::move(where)), name(std::move(shown)) {}
 };
 
+/// Further roots of one list are dropped by the reader.
+inline constexpr std::size_t max_roots = 1000;
+
 /// Reads the result of roots/list. Entries without a uri are left out.
 std::vector<root> read_roots(const json::object& from);
 
-/// Appends the result of roots/list.
+/// Appends the result of roots/list, with all that the newest revision has (a codec asks each revision).
 void write_roots(std::string& out, const std::vector<root>& roots);
 
 } // namespace comcp::inline COMCP_ABI

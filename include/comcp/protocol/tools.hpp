@@ -124,12 +124,6 @@ public:
     }
 };
 
-/// A result's further blocks are dropped: a block of three bytes on the wire takes some hundred in memory.
-inline constexpr std::size_t max_content_blocks = 10'000;
-
-namespace detail
-{} // namespace detail
-
 /// Reads a result of tools/call into `read`, which must be fresh and owns its memory. Never fails: what is odd is kept,
 /// and named in `oddities`. Give `source`, the text of the same object, to keep it.
 void read_tool_result(const json::object& from, std::string_view source, tool_result& read);

@@ -5,14 +5,21 @@
 // JSON-RPC envelope (rpc/), nor for reading: readers take every revision's form (protocol/).
 #pragma once
 
+#include <comcp/protocol/completion.hpp>
+#include <comcp/protocol/elicitation.hpp>
 #include <comcp/protocol/logging.hpp>
 #include <comcp/protocol/progress.hpp>
+#include <comcp/protocol/prompts.hpp>
+#include <comcp/protocol/resources.hpp>
 #include <comcp/protocol/revision.hpp>
+#include <comcp/protocol/roots.hpp>
+#include <comcp/protocol/sampling.hpp>
 #include <comcp/protocol/tools.hpp>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace comcp::inline COMCP_ABI::wire
 {
@@ -42,6 +49,19 @@ struct method_info
     std::string_view part; ///< a flag inside of the capability; empty: none
 };
 
+/// What goes into the `_meta` of a request. Both may be null, and must outlive the writing.
+struct request_meta
+{
+    const progress_token* token = nullptr;
+    const json::object* members = nullptr; ///< a `progressToken` in it gives way to `token`
+
+    constexpr request_meta() noexcept = default;
+    constexpr request_meta(const progress_token* its_token, const json::object* its_members = nullptr) noexcept
+        : token(its_token),
+          members(its_members)
+    {}
+};
+
 /// One era. Functions append JSON text on one line to `out`; optional members that are not set are never written.
 class codec
 {
@@ -61,9 +81,34 @@ public:
     /// Whether an error that answers an unreadable request has `"id":null`; else it has no id.
     virtual bool null_error_id(revision at) const noexcept = 0;
 
-    /// Params of tools/call. `arguments` is the text of an object, or empty for none; `token` may be null.
+    /// The code of the error that says that a resource does not exist (G-5).
+    virtual int resource_not_found_code(revision at) const noexcept = 0;
+
+    // ---- params. Those that return a result write nothing when the revision cannot say it: the fault is
+    // ---- `errc::unsupported`, or `errc::invalid_argument` when no revision could.
+
+    /// Params of tools/call. `arguments` is the text of an object, or empty for none.
     virtual void write_call_params(std::string& out, std::string_view tool, std::string_view arguments,
-                                   const progress_token* token, revision at) const = 0;
+                                   const request_meta& meta, revision at) const = 0;
+    /// Params of resources/read, subscribe and unsubscribe, and of notifications/resources/updated.
+    virtual void write_uri_params(std::string& out, std::string_view uri, const request_meta& meta,
+                                  revision at) const = 0;
+    /// Params of prompts/get. `arguments` is the text of an object of strings, or empty for none.
+    virtual void write_prompt_params(std::string& out, std::string_view prompt, std::string_view arguments,
+                                     const request_meta& meta, revision at) const = 0;
+    /// Params of completion/complete. The token joins the request's own `meta`, here and in the two that follow.
+    virtual void write_completion_params(std::string& out, const completion_request& request,
+                                         const progress_token* token, revision at) const = 0;
+    /// Params of sampling/createMessage. Before 2025-11-25 a message has one block: a longer one becomes several, and
+    /// there are no tools, which is a fault.
+    virtual result<void> write_sampling_params(std::string& out, const sampling_request& request,
+                                               const progress_token* token, revision at) const = 0;
+    /// Params of elicitation/create. A fault before 2025-06-18, for mode url before 2025-11-25, and for a schema that
+    /// is no form of the revision (`form_schema_for`).
+    virtual result<void> write_elicitation_params(std::string& out, const elicitation_request& request,
+                                                  const progress_token* token, revision at) const = 0;
+    /// Params of notifications/elicitation/complete.
+    virtual void write_elicitation_complete_params(std::string& out, std::string_view id, revision at) const = 0;
     /// Params of notifications/cancelled; an empty reason is left out.
     virtual void write_cancelled_params(std::string& out, const rpc::id& request, std::string_view reason,
                                         revision at) const = 0;
@@ -73,6 +118,8 @@ public:
     /// Params of notifications/message.
     virtual void write_log_params(std::string& out, const log_message& message, revision at) const = 0;
 
+    // ---- items and results
+
     /// One item of a list of tools.
     virtual void write_tool(std::string& out, const tool& item, revision at) const = 0;
     /// One content block.
@@ -81,6 +128,27 @@ public:
     virtual void write_tool_result(std::string& out, const tool_result& value, revision at) const = 0;
     /// The result of tools/call that is one text block.
     virtual void write_text_result(std::string& out, std::string_view text, bool is_error, revision at) const = 0;
+    /// One item of a list of resources.
+    virtual void write_resource(std::string& out, const resource& item, revision at) const = 0;
+    /// One item of a list of resource templates.
+    virtual void write_resource_template(std::string& out, const resource_template& item, revision at) const = 0;
+    /// One of the contents of a resource.
+    virtual void write_resource_contents(std::string& out, const resource_contents& item, revision at) const = 0;
+    /// The result of resources/read.
+    virtual void write_resource_result(std::string& out, const resource_result& value, revision at) const = 0;
+    /// One item of a list of prompts.
+    virtual void write_prompt(std::string& out, const prompt& item, revision at) const = 0;
+    /// The result of prompts/get.
+    virtual void write_prompt_result(std::string& out, const prompt_result& value, revision at) const = 0;
+    /// The result of completion/complete: at most 100 values.
+    virtual void write_completion(std::string& out, const completion& value, revision at) const = 0;
+    /// The result of roots/list.
+    virtual void write_roots(std::string& out, const std::vector<root>& roots, revision at) const = 0;
+    /// The result of sampling/createMessage. Before 2025-11-25 it has one block: several become one text.
+    virtual void write_sampling_result(std::string& out, const sampling_result& value, revision at) const = 0;
+    /// The result of elicitation/create: only an accepted form has content.
+    virtual void write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
+                                          revision at) const = 0;
 
 protected:
     codec() = default;

@@ -62,4 +62,6 @@ const codec& legacy_codec() noexcept;
 
 #if !defined(COMCP_SEPARATE)
 #include <comcp/wire/impl/legacy.ipp>
+#include <comcp/wire/impl/legacy_content.ipp>
+#include <comcp/wire/impl/legacy_requests.ipp>
 #endif

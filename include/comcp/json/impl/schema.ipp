@@ -57,6 +57,7 @@ inline void apply_note(json::object& schema, const field& note)
 {
     if (!note.title().empty()) schema["title"] = json_view(note.title());
     if (!note.description().empty()) schema["description"] = json_view(note.description());
+    if (!note.format().empty()) schema["format"] = json_view(note.format());
     if (!note.minimum().is_null()) schema["minimum"] = note.minimum();
     if (!note.maximum().is_null()) schema["maximum"] = note.maximum();
     if (note.min_length()) schema["minLength"] = *note.min_length();

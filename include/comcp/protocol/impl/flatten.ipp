@@ -61,6 +61,23 @@ inline std::string unknown_text(const json::value& raw)
     return written;
 }
 
+inline std::string tool_use_note(const tool_use_content& use)
+{
+    std::string out = "[tool use " + use.name + ", id: " + use.id + ", input: ";
+    write_value(out, use.input);
+    out += ']';
+    return out;
+}
+
+inline std::string tool_result_note(const tool_result_content& given)
+{
+    std::string out = given.is_error ? "[tool error" : "[tool result";
+    out += ", id: " + given.tool_use_id + ']';
+    for (const content& block : given.content) (out += '\n') += block_text(block);
+    if (given.structured && given.content.empty()) write_value(out += '\n', *given.structured);
+    return out;
+}
+
 COMCP_DECL std::string block_text(const content& block)
 {
     struct visitor
@@ -74,6 +91,8 @@ COMCP_DECL std::string block_text(const content& block)
             if (b.text) return *b.text;
             return media_note("resource " + b.uri, b.mime_type, b.blob ? std::string_view(*b.blob) : "");
         }
+        std::string operator()(const tool_use_content& b) const { return tool_use_note(b); }
+        std::string operator()(const tool_result_content& b) const { return tool_result_note(b); }
         std::string operator()(const unknown_content& b) const { return unknown_text(b.raw); }
     };
     return std::visit(visitor(), block.block);

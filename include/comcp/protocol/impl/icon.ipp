@@ -26,6 +26,7 @@ COMCP_DECL std::vector<icon> read_icons(const json::object& from)
         for (const json::value& item : *items) {
             const json::object* object = item.if_object();
             if (!object || !string_member(*object, "src")) continue;
+            if (icons.size() == max_icons) break;
             icon& read =
                 icons.emplace_back(detail::text_member(*object, "src"), detail::text_member(*object, "mimeType"));
             read.sizes = read_strings(*object, "sizes");

@@ -16,7 +16,11 @@ COMCP_DECL std::vector<root> read_roots(const json::object& from)
     for (const json::value& item : *items) {
         const json::object* object = item.if_object();
         const auto uri = object ? string_member(*object, "uri") : std::nullopt;
-        if (uri) read.emplace_back(std::string(*uri), detail::text_member(*object, "name"));
+        if (!uri) continue;
+        if (read.size() == max_roots) break;
+        root& one = read.emplace_back(std::string(*uri), detail::text_member(*object, "name"));
+        one.meta = detail::owned_object_member(*object, "_meta");
+        one.extra = detail::unknown_members(*object, {"uri", "name", "_meta"});
     }
     return read;
 }

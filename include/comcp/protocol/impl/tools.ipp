@@ -41,16 +41,8 @@ namespace detail
 
 inline void read_result_content(const json::value& from, tool_result& into)
 {
-    const json::array* items = from.if_array();
-    if (!items) {
-        into.oddities.push_back("content is not an array");
-        if (!from.is_null()) read_content(from, into.content.emplace_back(), into.oddities);
-        return;
-    }
-    const std::size_t count = std::min(items->size(), max_content_blocks);
-    if (count < items->size()) into.oddities.push_back("too many content blocks: the rest is dropped");
-    into.content.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) read_content((*items)[i], into.content.emplace_back(), into.oddities);
+    if (!from.is_array()) into.oddities.push_back("content is not an array");
+    if (!from.is_null()) read_blocks(from, &read_content, into.content, into.oddities);
 }
 
 } // namespace detail

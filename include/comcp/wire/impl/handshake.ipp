@@ -3,6 +3,7 @@
 // How the handshake is written and read: see wire/handshake.hpp.
 #pragma once
 
+#include <comcp/wire/capabilities.hpp>
 #include <comcp/wire/handshake.hpp>
 
 namespace comcp::inline COMCP_ABI::wire
@@ -73,7 +74,7 @@ COMCP_DECL void write_initialize_params(std::string& out, revision offered, cons
                                         const identity& client)
 {
     std::string text;
-    write_value(text, capabilities.raw());
+    write_capabilities(text, capabilities, offered);
     write_initialize_params(out, offered, text, client);
 }
 
@@ -92,7 +93,7 @@ COMCP_DECL void write_initialize_result(std::string& out, revision chosen, const
     out += R"({"protocolVersion":")";
     out += to_string(chosen);
     out += R"(","capabilities":)";
-    write_value(out, capabilities.raw());
+    write_capabilities(out, capabilities, chosen);
     out += R"(,"serverInfo":)";
     detail::write_identity(out, server, chosen);
     if (!instructions.empty()) write_string(out += R"(,"instructions":)", instructions);

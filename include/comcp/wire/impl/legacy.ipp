@@ -3,34 +3,20 @@
 // What is written in the legacy era: see wire/legacy.hpp.
 #pragma once
 
-#include <comcp/json/write.hpp>
-#include <comcp/protocol/flatten.hpp>
-#include <comcp/wire/handshake.hpp>
+#include <comcp/wire/impl/legacy_content.ipp>
+#include <comcp/wire/impl/legacy_requests.ipp>
 #include <comcp/wire/legacy.hpp>
 
-#include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <vector>
 
 namespace comcp::inline COMCP_ABI::wire
 {
 
 namespace detail
 {
-
-/// Appends a number without a needless fraction: 50, not 50.0.
-inline void write_number(std::string& out, double value)
-{
-    constexpr double exact = 9007199254740992.0; // 2^53
-    if (value == std::trunc(value) && value > -exact && value < exact) {
-        write_integer(out, static_cast<std::int64_t>(value));
-    } else {
-        write_double(out, value);
-    }
-}
 
 /// Appends JSON text of a peer on one line. A line break in it can only stand between tokens.
 inline void write_on_one_line(std::string& out, std::string_view text)
@@ -39,89 +25,6 @@ inline void write_on_one_line(std::string& out, std::string_view text)
         if (c != '\n' && c != '\r') out += c;
     }
 }
-
-inline void write_annotations(std::string& out, const content_annotations& from, revision at)
-{
-    std::string members;
-    if (!from.audience.empty()) write_json(members += R"(,"audience":)", from.audience);
-    if (from.priority) write_number(members += R"(,"priority":)", *from.priority);
-    if (at >= revision::r2025_06_18 && !from.last_modified.empty()) {
-        write_string(members += R"(,"lastModified":)", from.last_modified);
-    }
-    write_kept(members, from.extra);
-    if (members.empty()) return;
-    members.front() = '{';
-    ((out += R"(,"annotations":)") += members) += '}';
-}
-
-inline void write_tool_annotations(std::string& out, const tool_annotations& from)
-{
-    std::string members;
-    const auto hint = [&members](std::string_view name, const std::optional<bool>& value) {
-        if (value) write_bool(((members += ",\"") += name) += "\":", *value);
-    };
-    if (!from.title.empty()) write_string(members += R"(,"title":)", from.title);
-    hint("readOnlyHint", from.read_only_hint);
-    hint("destructiveHint", from.destructive_hint);
-    hint("idempotentHint", from.idempotent_hint);
-    hint("openWorldHint", from.open_world_hint);
-    write_kept(members, from.extra);
-    members.front() = '{';
-    ((out += R"(,"annotations":)") += members) += '}';
-}
-
-/// Appends the part of a block that its kind has; false when the revision lacks the kind, or it cannot be sent.
-struct block_writer
-{
-    std::string& out;
-    revision at;
-
-    bool operator()(const text_content& b) const
-    {
-        write_string(out += R"({"type":"text","text":)", b.text);
-        return true;
-    }
-    bool operator()(const image_content& b) const { return media("image", b.data, b.mime_type); }
-    bool operator()(const audio_content& b) const
-    {
-        return at >= revision::r2025_03_26 && media("audio", b.data, b.mime_type);
-    }
-    bool operator()(const resource_link& b) const
-    {
-        if (at < revision::r2025_06_18) return false;
-        write_string(out += R"({"type":"resource_link","uri":)", b.uri);
-        write_string(out += R"(,"name":)", b.name.empty() ? b.uri : b.name); // required
-        if (!b.title.empty()) write_string(out += R"(,"title":)", b.title);
-        if (!b.description.empty()) write_string(out += R"(,"description":)", b.description);
-        if (!b.mime_type.empty()) write_string(out += R"(,"mimeType":)", b.mime_type);
-        if (b.size) write_integer(out += R"(,"size":)", *b.size);
-        if (at >= revision::r2025_11_25 && !b.icons.empty()) write_icons(out += R"(,"icons":)", b.icons);
-        return true;
-    }
-    bool operator()(const embedded_resource& b) const
-    {
-        write_string(out += R"({"type":"resource","resource":{"uri":)", b.uri);
-        if (!b.mime_type.empty()) write_string(out += R"(,"mimeType":)", b.mime_type);
-        if (b.blob && !b.text) {
-            write_string(out += R"(,"blob":)", *b.blob);
-        } else {
-            write_string(out += R"(,"text":)", b.text ? std::string_view(*b.text) : "");
-        }
-        write_kept(out, b.extra);
-        out += '}';
-        return true;
-    }
-    bool operator()(const unknown_content&) const { return false; }
-
-private:
-    bool media(std::string_view type, std::string_view data, std::string_view mime_type) const
-    {
-        ((out += R"({"type":")") += type) += R"(","data":)";
-        write_string(out, data);
-        write_string(out += R"(,"mimeType":)", mime_type);
-        return true;
-    }
-};
 
 class legacy final : public codec
 {
@@ -149,16 +52,66 @@ public:
     // 2025-11-25 made the id of an error optional; before, JSON-RPC's null is what there is (A-5).
     bool null_error_id(revision at) const noexcept override { return at <= revision::r2025_06_18; }
 
+    int resource_not_found_code(revision) const noexcept override { return rpc_code::resource_not_found; }
+
     void write_call_params(std::string& out, std::string_view name, std::string_view arguments,
-                           const progress_token* token, revision) const override
+                           const request_meta& meta, revision) const override
     {
         write_string(out += R"({"name":)", name);
         // Always an object: there are servers that trip over missing arguments.
         (out += R"(,"arguments":)") += arguments.empty() ? std::string_view("{}") : arguments;
-        if (token) {
-            token->write(out += R"(,"_meta":{"progressToken":)");
+        write_meta(out, meta);
+        out += '}';
+    }
+
+    void write_uri_params(std::string& out, std::string_view uri, const request_meta& meta, revision) const override
+    {
+        write_string(out += R"({"uri":)", uri);
+        write_meta(out, meta);
+        out += '}';
+    }
+
+    void write_prompt_params(std::string& out, std::string_view name, std::string_view arguments,
+                             const request_meta& meta, revision) const override
+    {
+        write_string(out += R"({"name":)", name);
+        if (!arguments.empty()) (out += R"(,"arguments":)") += arguments;
+        write_meta(out, meta);
+        out += '}';
+    }
+
+    void write_completion_params(std::string& out, const completion_request& request, const progress_token* token,
+                                 revision at) const override
+    {
+        const bool prompt = request.reference.type() == completion_reference::kind::prompt;
+        out += prompt ? R"({"ref":{"type":"ref/prompt","name":)" : R"({"ref":{"type":"ref/resource","uri":)";
+        write_string(out, request.reference.text());
+        write_string(out += R"(},"argument":{"name":)", request.argument);
+        write_string(out += R"(,"value":)", request.value);
+        out += '}';
+        if (at >= revision::r2025_06_18 && !request.context.empty()) {
+            write_json(out += R"(,"context":{"arguments":)", request.context);
             out += '}';
         }
+        write_meta(out, {token, &request.meta});
+        out += '}';
+    }
+
+    result<void> write_sampling_params(std::string& out, const sampling_request& request, const progress_token* token,
+                                       revision at) const override
+    {
+        return write_sampling_request(out, request, token, at);
+    }
+
+    result<void> write_elicitation_params(std::string& out, const elicitation_request& request,
+                                          const progress_token* token, revision at) const override
+    {
+        return write_elicitation_request(out, request, token, at);
+    }
+
+    void write_elicitation_complete_params(std::string& out, std::string_view id, revision) const override
+    {
+        write_string(out += R"({"elicitationId":)", id);
         out += '}';
     }
 
@@ -214,15 +167,7 @@ public:
 
     void write_content(std::string& out, const content& block, revision at) const override
     {
-        if (!std::visit(block_writer{out, at}, block.block)) {
-            const auto* unknown = block.get_if<unknown_content>();
-            if (unknown && unknown->raw.is_object()) return write_value(out, unknown->raw);
-            write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
-        }
-        if (block.annotations) write_annotations(out, *block.annotations, at);
-        if (at >= revision::r2025_06_18 && !block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
-        write_kept(out, block.extra);
-        out += '}';
+        write_block(out, block, at);
     }
 
     void write_tool_result(std::string& out, const tool_result& value, revision at) const override
@@ -266,7 +211,131 @@ public:
         out += is_error ? R"(}],"isError":true})" : "}]}";
     }
 
+    void write_resource(std::string& out, const resource& item, revision at) const override
+    {
+        write_string(out += R"({"uri":)", item.uri);
+        write_string(out += R"(,"name":)", item.name.empty() ? item.uri : item.name); // required
+        write_title(out, item.title, at);
+        write_item_facts(out, item, at);
+        if (item.size) write_integer(out += R"(,"size":)", *item.size);
+        write_item_end(out, item, at);
+    }
+
+    void write_resource_template(std::string& out, const resource_template& item, revision at) const override
+    {
+        write_string(out += R"({"uriTemplate":)", item.uri_template);
+        write_string(out += R"(,"name":)", item.name.empty() ? item.uri_template : item.name); // required
+        write_title(out, item.title, at);
+        write_item_facts(out, item, at);
+        write_item_end(out, item, at);
+    }
+
+    void write_resource_contents(std::string& out, const resource_contents& item, revision at) const override
+    {
+        write_contents(out, item, at);
+    }
+
+    void write_resource_result(std::string& out, const resource_result& value, revision at) const override
+    {
+        out += R"({"contents":)";
+        write_array(out, value.contents, [&](const resource_contents& each) { write_contents(out, each, at); });
+        write_result_end(out, value);
+    }
+
+    void write_prompt(std::string& out, const prompt& item, revision at) const override
+    {
+        write_string(out += R"({"name":)", item.name);
+        write_title(out, item.title, at);
+        if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
+        if (!item.arguments.empty()) {
+            out += R"(,"arguments":)";
+            write_array(out, item.arguments, [&](const prompt_argument& each) {
+                write_string(out += R"({"name":)", each.name);
+                write_title(out, each.title, at);
+                if (!each.description.empty()) write_string(out += R"(,"description":)", each.description);
+                if (each.required) out += R"(,"required":true)";
+                write_kept(out, each.extra);
+                out += '}';
+            });
+        }
+        write_item_end(out, item, at);
+    }
+
+    void write_prompt_result(std::string& out, const prompt_result& value, revision at) const override
+    {
+        out += '{';
+        if (!value.description.empty()) {
+            write_string(out += R"("description":)", value.description);
+            out += ',';
+        }
+        out += R"("messages":)";
+        write_array(out, value.messages, [&](const prompt_message& each) {
+            ((out += R"({"role":")") += to_string(each.role)) += R"(","content":)";
+            write_block(out, each.content, at);
+            write_kept(out, each.extra);
+            out += '}';
+        });
+        write_result_end(out, value);
+    }
+
+    void write_completion(std::string& out, const completion& value, revision) const override
+    {
+        if (value.values.size() > max_completions) { // 2024-11-05, completion: at most 100
+            completion capped = value;
+            capped.cap();
+            return write_completion_result(out, capped);
+        }
+        write_completion_result(out, value);
+    }
+
+    void write_roots(std::string& out, const std::vector<root>& roots, revision at) const override
+    {
+        out += R"({"roots":)";
+        write_array(out, roots, [&](const root& each) {
+            write_string(out += R"({"uri":)", each.uri);
+            if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
+            if (at >= revision::r2025_06_18 && !each.meta.empty()) write_value(out += R"(,"_meta":)", each.meta);
+            write_kept(out, each.extra);
+            out += '}';
+        });
+        out += '}';
+    }
+
+    void write_sampling_result(std::string& out, const sampling_result& value, revision at) const override
+    {
+        write_sampling_answer(out, value, at);
+    }
+
+    void write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
+                                  revision at) const override
+    {
+        write_elicitation_answer(out, value, asked, at);
+    }
+
 private:
+    static void write_title(std::string& out, const std::string& title, revision at)
+    {
+        if (at >= revision::r2025_06_18 && !title.empty()) write_string(out += R"(,"title":)", title);
+    }
+
+    template <class Result>
+    static void write_result_end(std::string& out, const Result& value)
+    {
+        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
+        write_kept(out, value.extra);
+        out += '}';
+    }
+
+    static void write_completion_result(std::string& out, const completion& value)
+    {
+        write_json(out += R"({"completion":{"values":)", value.values);
+        if (value.total) write_integer(out += R"(,"total":)", *value.total);
+        if (value.has_more) write_bool(out += R"(,"hasMore":)", *value.has_more);
+        out += '}';
+        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
+        out += '}';
+    }
+
     static bool is_object_schema(const json::object& schema)
     {
         const auto type = string_member(schema, "type");
