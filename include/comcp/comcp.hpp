@@ -4,5 +4,7 @@
 #pragma once
 
 #include <comcp/http.hpp>
+#include <comcp/socket.hpp>
 #include <comcp/stdio.hpp>
+#include <comcp/transport/bridge.hpp>
 #include <comcp/transport/memory.hpp>

@@ -54,6 +54,7 @@
 #include <comcp/server/impl/reply.ipp>
 #include <comcp/server/impl/run.ipp>
 #include <comcp/server/impl/run_http.ipp>
+#include <comcp/server/impl/run_lines.ipp>
 #include <comcp/server/impl/server.ipp>
 #include <comcp/server/impl/server_session.ipp>
 #include <comcp/server/impl/session_table.ipp>
@@ -62,7 +63,13 @@
 #include <comcp/session/impl/session_calls.ipp>
 #include <comcp/session/impl/session_life.ipp>
 #include <comcp/session/impl/session_reading.ipp>
+#include <comcp/transport/impl/acceptor.ipp>
+#include <comcp/transport/impl/bridge.ipp>
+#include <comcp/transport/impl/byte_bridge.ipp>
 #include <comcp/transport/impl/child_transport.ipp>
+#include <comcp/transport/impl/connect.ipp>
+#include <comcp/transport/impl/message_bridge.ipp>
+#include <comcp/transport/impl/socket_transport.ipp>
 #include <comcp/transport/impl/stdio.ipp>
 #include <comcp/wire/impl/capabilities.ipp>
 #include <comcp/wire/impl/handshake.ipp>

@@ -3830,7 +3830,7 @@ using client = basic_client<>;
 // ---- comcp/http/connector.hpp
 //
 // How a client gets from a URL to a connected byte stream: an interface that a host (or the TLS header) can implement,
-// and plain TCP. It knows nothing of HTTP.
+// plain TCP, and Unix sockets. It knows nothing of HTTP.
 
 // ---- comcp/http/url.hpp
 //
@@ -4382,8 +4382,13 @@ private:
 
 // ---- comcp/transport/any_stream.hpp
 //
-// A connected byte stream with its kind erased: TCP now, others (TLS, Unix sockets) behind the same few functions. Not
-// for stdio and child processes, which know their descriptors.
+// A connected byte stream with its kind erased: sockets here, others (TLS) behind the same few functions. Not for stdio
+// and child processes, which know their descriptors.
+
+// ---- comcp/transport/stream_socket.hpp
+//
+// One type for connected stream sockets of every family, TCP and Unix alike, so that what stands over them is compiled
+// once. Not for connecting (connect.hpp) and not for accepting (acceptor.hpp).
 
 // ---- comcp/transport/asio_ip.hpp
 //
@@ -4396,6 +4401,72 @@ private:
 #include <asio/ip/tcp.hpp>
 #include <asio/ip/v6_only.hpp>
 #endif
+
+#if defined(COMCP_USE_BOOST_ASIO)
+#include <boost/asio/generic/stream_protocol.hpp>
+#else
+#include <asio/generic/stream_protocol.hpp>
+#endif
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI
+{
+
+using stream_protocol = asio::generic::stream_protocol;
+using stream_socket = stream_protocol::socket;
+
+namespace detail
+{
+
+inline asio::ip::tcp::endpoint tcp_endpoint(const stream_protocol::endpoint& from)
+{
+    asio::ip::tcp::endpoint out(from.protocol().family() == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), 0);
+    if (from.size() <= out.capacity()) std::memcpy(out.data(), from.data(), from.size());
+    return out;
+}
+
+/// The address of a Unix socket; its path was checked.
+inline stream_protocol::endpoint unix_endpoint(std::string_view path)
+{
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    std::size_t size = offsetof(sockaddr_un, sun_path) + path.size();
+    if (path.front() == '@') address.sun_path[0] = '\0';
+    else ++size; // the zero at its end
+    return stream_protocol::endpoint(&address, size, 0);
+}
+
+/// The address of a peer for logs: "127.0.0.1:4711", or "local".
+inline std::string peer_text(const stream_socket& of)
+{
+    io_error_code failed;
+    const stream_protocol::endpoint peer = of.remote_endpoint(failed);
+    if (failed) return {};
+    const int family = peer.protocol().family();
+    if (family != AF_INET && family != AF_INET6) return "local";
+    const asio::ip::tcp::endpoint address = tcp_endpoint(peer);
+    return address.address().to_string() + ":" + std::to_string(address.port());
+}
+
+/// Small messages must not wait for the acknowledgement of the last one. Does nothing for a Unix socket.
+inline void send_at_once(stream_socket& socket) noexcept
+{
+    const int on = 1;
+    static_cast<void>(::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on));
+}
+
+} // namespace detail
+} // namespace comcp::inline COMCP_ABI
 
 #include <cerrno>
 #include <memory>
@@ -4436,19 +4507,16 @@ public:
     virtual std::string peer() const = 0;
 };
 
-/// A stream socket of Asio.
-template <class Socket>
+/// A socket of any family.
 class socket_stream final : public any_stream
 {
 public:
     /// `socket` is connected.
-    explicit socket_stream(Socket socket) : socket_(std::move(socket))
+    explicit socket_stream(stream_socket socket) : socket_(std::move(socket))
     {
         io_error_code ignored;
         socket_.native_non_blocking(true, ignored);
-        // Small messages must not wait for the acknowledgement of the last one.
-        if constexpr (requires { typename Socket::protocol_type::no_delay; })
-            socket_.set_option(typename Socket::protocol_type::no_delay(true), ignored);
+        detail::send_at_once(socket_);
     }
 
     asio::awaitable<std::size_t> read_some(std::span<char> into, io_error_code& failed) override
@@ -4484,13 +4552,13 @@ public:
 
     asio::awaitable<void> writable(io_error_code& failed) override
     {
-        return socket_.async_wait(Socket::wait_write, asio::redirect_error(asio::use_awaitable, failed));
+        return socket_.async_wait(stream_socket::wait_write, asio::redirect_error(asio::use_awaitable, failed));
     }
 
     void shut_down_output() noexcept override
     {
         io_error_code ignored;
-        socket_.shutdown(Socket::shutdown_send, ignored);
+        socket_.shutdown(stream_socket::shutdown_send, ignored);
     }
     bool quiet() noexcept override
     {
@@ -4504,25 +4572,122 @@ public:
         socket_.close(ignored);
     }
 
-    std::string peer() const override
+    std::string peer() const override { return detail::peer_text(socket_); }
+
+private:
+    stream_socket socket_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/transport/socket_address.hpp
+//
+// Where a stream socket is, as a person writes it: "unix:/run/app.sock" or "tcp:127.0.0.1:7000". Only the text: nothing
+// is looked up, and no file is touched.
+
+#include <sys/un.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+struct host_and_port
+{
+    std::string_view host;
+    std::uint16_t port = 0;
+};
+
+/// "host:port", where the port may be 0: any that is free. *Errors*: errc::invalid_argument with the reason.
+inline result<host_and_port> split_port(std::string_view text)
+{
+    const std::size_t colon = text.rfind(':');
+    if (colon == text.npos || text.ends_with(']'))
+        return fail(errc::invalid_argument, "a port is missing: ':' and a number, 0 for any");
+    const std::string_view digits = text.substr(colon + 1);
+    unsigned port = 65536;
+    if (!digits.empty() && digits.size() <= 5 && digits.find_first_not_of("0123456789") == digits.npos) {
+        port = 0;
+        for (const char digit : digits) port = port * 10 + static_cast<unsigned>(digit - '0');
+    }
+    if (port > 65535) return fail(errc::invalid_argument, "a port is a number from 0 to 65535");
+    return host_and_port{text.substr(0, colon), static_cast<std::uint16_t>(port)};
+}
+
+} // namespace detail
+
+/// A Unix socket, or a host and port.
+struct socket_address
+{
+    std::string path;       ///< of a Unix socket, "@name" for one of Linux without a file; empty: TCP
+    std::string host;       ///< IPv6 without brackets
+    std::uint16_t port = 0; ///< 0: a free one, for a server
+
+    bool is_unix() const noexcept { return !path.empty(); }
+    /// Whether only this machine reaches it.
+    bool local() const noexcept { return is_unix() || http::is_loopback(host); }
+    /// As `parse` reads it.
+    std::string text() const
     {
-        io_error_code failed;
-        const auto endpoint = socket_.remote_endpoint(failed);
-        if (failed) return {};
-        if constexpr (requires { endpoint.address(); })
-            return endpoint.address().to_string() + ":" + std::to_string(endpoint.port());
-        else return "local";
+        if (is_unix()) return "unix:" + path;
+        return "tcp:" + http::authority{host, port}.text();
+    }
+
+    friend bool operator==(const socket_address&, const socket_address&) = default;
+
+    /// Reads "unix:PATH" or "tcp:HOST:PORT". A path begins with '/', '.' or '@'; a host is a name, an IPv4 address or
+    /// an IPv6 address in brackets. *Errors*: errc::invalid_argument with the reason.
+    static result<socket_address> parse(std::string_view text)
+    {
+        socket_address out;
+        if (text.starts_with("unix:")) {
+            out.path = text.substr(5);
+            if (const result<void> good = check_path(out.path); !good) return wrong(text, good.error().text);
+            return out;
+        }
+        if (!text.starts_with("tcp:")) return wrong(text, "write unix:PATH or tcp:HOST:PORT");
+        const result<detail::host_and_port> place = detail::split_port(text.substr(4));
+        if (!place) return wrong(text, place.error().text);
+        result<http::authority> host = http::parse_authority(place->host);
+        if (!host) return wrong(text, host.error().text);
+        if (host->port) return wrong(text, "an IPv6 address stands in brackets");
+        out.host = std::move(host->host);
+        out.port = place->port;
+        return out;
+    }
+
+    /// Whether a Unix socket can have this path. *Errors*: errc::invalid_argument with the reason.
+    static result<void> check_path(std::string_view path)
+    {
+        constexpr std::size_t most = sizeof(sockaddr_un::sun_path) - 1;
+        if (path.empty() || std::string_view("/.@").find(path.front()) == std::string_view::npos)
+            return fail(errc::invalid_argument, "the path of a Unix socket begins with '/', '.' or '@'");
+        if (path.size() < 2 || path.find('\0') != path.npos)
+            return fail(errc::invalid_argument, "this names no Unix socket");
+        if (path.size() > most)
+            return fail(errc::invalid_argument, "the path of a Unix socket has at most " + std::to_string(most) +
+                                                    " bytes, and not " + std::to_string(path.size()));
+        return {};
     }
 
 private:
-    Socket socket_;
+    static fault wrong(std::string_view text, std::string_view why)
+    {
+        return fail(errc::invalid_argument, "\"" + std::string(text) + "\" is no socket: " + std::string(why));
+    }
 };
-
-using tcp_stream = socket_stream<asio::ip::tcp::socket>;
 
 } // namespace comcp::inline COMCP_ABI
 
 #include <memory>
+#include <string>
 
 namespace comcp::inline COMCP_ABI::http
 {
@@ -4546,15 +4711,26 @@ public:
     virtual task<std::unique_ptr<any_stream>> connect(url to, duration within) = 0;
 };
 
-/// TCP. Addresses and `localhost` are connected to without a look-up: `localhost` is 127.0.0.1 and, when nobody
-/// listens there, ::1. Every other name goes to Asio's resolver, which starts one thread of its own for each execution
-/// context, and whose look-up a context that is destroyed waits for. Addresses of a name are tried one after another,
-/// each for its share of the time that is left.
+/// TCP, as `connect_socket` does it (transport/connect.hpp).
 class tcp_connector final : public connector
 {
 public:
     bool knows(scheme which) const override { return which == scheme::http; }
     task<std::unique_ptr<any_stream>> connect(url to, duration within) override;
+};
+
+/// HTTP over one Unix socket, whatever the URL's host and port are.
+class unix_connector final : public connector
+{
+public:
+    /// *Errors*: errc::invalid_argument when no Unix socket can have this path.
+    explicit unix_connector(std::string path);
+    bool knows(scheme which) const override { return which == scheme::http; }
+    /// *Errors*: also errc::not_found when there is no such socket.
+    task<std::unique_ptr<any_stream>> connect(url to, duration within) override;
+
+private:
+    socket_address place_;
 };
 
 } // namespace comcp::inline COMCP_ABI::http
@@ -4811,6 +4987,98 @@ struct http_limits
 };
 
 } // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/http/listen_address.hpp
+//
+// Where an HTTP server listens, as a person writes it: "127.0.0.1:8080/mcp", "unix:/run/app.sock:/mcp". No name is
+// looked up. A client reads only the Unix form of it, which no URL can say: "http://unix:/run/app.sock:/mcp".
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+struct listen_address
+{
+    std::string host = "localhost"; ///< an IP address, IPv6 without brackets, or "localhost": both families
+    std::uint16_t port = 0;         ///< 0: a free one
+    std::string path = "/mcp";
+    std::string socket = {}; ///< of a Unix socket: its path, or "@name"; host and port are then of no use
+
+    /// Whether only this machine reaches it.
+    bool loopback() const noexcept { return !socket.empty() || is_loopback(host); }
+    /// For clients on this machine.
+    std::string url() const
+    {
+        if (!socket.empty()) return "http://unix:" + socket + ":" + path;
+        const bool any = host == "0.0.0.0" || host == "::";
+        const authority named{any ? "localhost" : host, port};
+        return "http://" + named.text() + path;
+    }
+
+    friend bool operator==(const listen_address&, const listen_address&) = default;
+
+    /// Whether a client means a Unix socket by this: "http://unix:" and a path or "@name" (and not a port).
+    static bool names_socket(std::string_view text) noexcept
+    {
+        constexpr std::string_view start = "http://unix:";
+        return text.starts_with(start) && text.size() > start.size() &&
+               std::string_view("/.@").find(text[start.size()]) != std::string_view::npos;
+    }
+
+    /// Reads `[http://][host]:port[/path]`: "localhost:0", "127.0.0.1:8080/mcp", "[::1]:8080". Without a host it is
+    /// localhost, and not every address of the machine. Or `[http://]unix:SOCKET[:/path]`: "unix:/run/app.sock:/mcp",
+    /// "unix:@name"; the first ':' before a '/' ends the socket's path. *Errors*: errc::invalid_argument with the
+    /// reason.
+    static result<listen_address> parse(std::string_view text)
+    {
+        constexpr std::string_view scheme = "http://";
+        if (text.starts_with("https://")) return wrong(text, "this server speaks no TLS: write http:// or nothing");
+        std::string_view rest = text.starts_with(scheme) ? text.substr(scheme.size()) : text;
+        listen_address out;
+        const bool is_socket = rest.starts_with("unix:");
+        if (is_socket) rest.remove_prefix(5);
+        const std::size_t mark = is_socket ? rest.find(":/") : rest.find('/');
+        if (mark != rest.npos) {
+            out.path = rest.substr(mark + (is_socket ? 1 : 0));
+            rest = rest.substr(0, mark);
+            if (!valid_target(out.path) || out.path.find('?') != out.path.npos) {
+                return wrong(text, "the path has characters that must be encoded, or a query");
+            }
+        }
+        if (is_socket) {
+            if (const result<void> good = socket_address::check_path(rest); !good)
+                return wrong(text, good.error().text);
+            out.socket = rest;
+            return out;
+        }
+        const result<comcp::detail::host_and_port> place = comcp::detail::split_port(rest);
+        if (!place) return wrong(text, place.error().text);
+        out.port = place->port;
+        if (place->host.empty()) return out;
+
+        result<authority> host = parse_authority(place->host);
+        if (!host) return wrong(text, host.error().text);
+        if (host->port) return wrong(text, "an IPv6 address stands in brackets");
+        const bool address = parse_ipv4(host->host) || parse_ipv6(host->host);
+        if (!address && host->host != "localhost") return wrong(text, "the host is an IP address or \"localhost\"");
+        out.host = std::move(host->host);
+        return out;
+    }
+
+private:
+    static fault wrong(std::string_view text, std::string_view why)
+    {
+        return fail(errc::invalid_argument,
+                    "\"" + std::string(text) + "\" is no address to listen at: " + std::string(why));
+    }
+};
+
+} // namespace comcp::inline COMCP_ABI::http
 
 // ---- comcp/http/print.hpp
 //
@@ -5120,6 +5388,7 @@ inline constexpr std::string_view continue_response = "HTTP/1.1 100 Continue\r\n
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace comcp::inline COMCP_ABI::http
 {
@@ -5159,6 +5428,24 @@ struct client_settings
     std::function<std::optional<duration>(const reconnect_facts&)> reconnect;
     comcp::detail::random_source random = ::getrandom;
 };
+
+/// The settings for an endpoint: an absolute http or https URL, or "http://unix:/run/app.sock:/mcp" for HTTP over a
+/// Unix socket (http/listen_address.hpp), whose requests name the host localhost. *Errors*: errc::invalid_argument.
+inline result<client_settings> settings_for(std::string_view endpoint)
+{
+    if (!listen_address::names_socket(endpoint)) {
+        result<url> to = url::parse(endpoint);
+        if (!to) return std::move(to).error();
+        return client_settings(*std::move(to));
+    }
+    result<listen_address> at = listen_address::parse(endpoint);
+    if (!at) return std::move(at).error();
+    result<url> to = url::parse("http://localhost" + at->path);
+    if (!to) return std::move(to).error();
+    client_settings out(*std::move(to));
+    out.door = std::make_shared<unix_connector>(std::move(at->socket));
+    return out;
+}
 
 /// Whether a host may set this field. *Errors*: `errc::invalid_argument`; the value, which may be a secret, is not in
 /// the text.
@@ -5206,12 +5493,13 @@ namespace comcp::inline COMCP_ABI
 /// A server at a URL: `comcp::client c(comcp::streamable_http("http://127.0.0.1:8080/mcp"), comcp::identity(...));`
 ///
 /// Speaks 2025-03-26 to 2025-11-25. A session that the server has forgotten is made anew by the client; a stream that
-/// breaks is resumed where the server offers it.
+/// breaks is resumed where the server offers it. "http://unix:/run/app.sock:/mcp" is the endpoint "/mcp" behind a Unix
+/// socket.
 class streamable_http
 {
 public:
-    /// *Errors*: errc::invalid_argument when it is no absolute http or https URL.
-    explicit streamable_http(std::string_view endpoint) : settings_(http::url::parse(endpoint).value()) {}
+    /// *Errors*: errc::invalid_argument when it is neither an absolute http or https URL nor a Unix socket.
+    explicit streamable_http(std::string_view endpoint) : settings_(http::settings_for(endpoint).value()) {}
 
     /// A field of every request, such as Authorization. It goes to this URL's origin only, and into no log and error.
     /// *Errors*: errc::invalid_argument for bad characters, and for what the transport itself writes.
@@ -10696,90 +10984,142 @@ private:
 // A server over Streamable HTTP with sockets of its own: in one object on the host's io_context, or as a whole program
 // in one call. Whoever has an HTTP server already mounts an http_service there instead.
 
-// ---- comcp/http/listen_address.hpp
+// ---- comcp/http/listener.hpp
 //
-// Where an HTTP server listens, as a person writes it: "127.0.0.1:8080/mcp". Not a URL of a client, and no name is
-// looked up.
+// Accepts connections, TCP and Unix, and serves HTTP/1.1 on them: the sockets of an `http::service`. It runs on the
+// user's own io_context and starts no thread. Not for deciding anything about requests, and not for TLS: `serve` takes
+// streams that somebody else has accepted.
+
+// ---- comcp/transport/acceptor.hpp
+//
+// Listening sockets, TCP and Unix: binds them, accepts, and waits when the system has no descriptors left. What serves
+// the connections is its sink: http/listener.hpp, or the line server (server/run_lines.hpp). Not for limiting them.
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-namespace comcp::inline COMCP_ABI::http
+namespace comcp::inline COMCP_ABI::detail
 {
 
-struct listen_address
+/// Who gets what is accepted; kept alive by the accepting coroutines.
+class accept_sink
 {
-    std::string host = "localhost"; ///< an IP address, IPv6 without brackets, or "localhost": both families
-    std::uint16_t port = 0;         ///< 0: a free one
-    std::string path = "/mcp";
+public:
+    accept_sink() = default;
+    accept_sink(const accept_sink&) = delete;
+    accept_sink& operator=(const accept_sink&) = delete;
 
-    /// Whether only this machine reaches it.
-    bool loopback() const noexcept { return is_loopback(host); }
-    /// For clients on this machine.
-    std::string url() const
-    {
-        const bool any = host == "0.0.0.0" || host == "::";
-        const authority named{any ? "localhost" : host, port};
-        return "http://" + named.text() + path;
-    }
+    /// Where the next connection lives.
+    virtual executor next_home() = 0;
+    /// A connection. What this throws (no memory) is like a refusal of the system: the connection is closed.
+    virtual void accepted(stream_socket peer) = 0;
+    /// A coroutine has ended, perhaps the last one.
+    virtual void accepting_ended() noexcept = 0;
 
-    friend bool operator==(const listen_address&, const listen_address&) = default;
-
-    /// Reads `[http://][host]:port[/path]`: "localhost:0", "127.0.0.1:8080/mcp", "[::1]:8080". Without a host it is
-    /// localhost, and not every address of the machine. *Errors*: errc::invalid_argument with the reason.
-    static result<listen_address> parse(std::string_view text)
-    {
-        constexpr std::string_view scheme = "http://";
-        if (text.starts_with("https://")) return wrong(text, "this server speaks no TLS: write http:// or nothing");
-        std::string_view rest = text.starts_with(scheme) ? text.substr(scheme.size()) : text;
-        listen_address out;
-        if (const std::size_t slash = rest.find('/'); slash != rest.npos) {
-            out.path = rest.substr(slash);
-            rest = rest.substr(0, slash);
-            if (!valid_target(out.path) || out.path.find('?') != out.path.npos) {
-                return wrong(text, "the path has characters that must be encoded, or a query");
-            }
-        }
-        const std::size_t colon = rest.rfind(':');
-        if (colon == rest.npos || rest.ends_with(']'))
-            return wrong(text, "a port is missing: ':' and a number, 0 for any");
-        const std::string_view digits = rest.substr(colon + 1);
-        if (digits.empty() || digits.size() > 5 || digits.find_first_not_of("0123456789") != digits.npos) {
-            return wrong(text, "a port is a number from 0 to 65535");
-        }
-        unsigned port = 0;
-        for (const char digit : digits) port = port * 10 + static_cast<unsigned>(digit - '0');
-        if (port > 65535) return wrong(text, "a port is a number from 0 to 65535");
-        out.port = static_cast<std::uint16_t>(port);
-        if (colon == 0) return out;
-
-        result<authority> host = parse_authority(rest.substr(0, colon));
-        if (!host) return wrong(text, host.error().text);
-        if (host->port) return wrong(text, "an IPv6 address stands in brackets");
-        const bool address = parse_ipv4(host->host) || parse_ipv6(host->host);
-        if (!address && host->host != "localhost") return wrong(text, "the host is an IP address or \"localhost\"");
-        out.host = std::move(host->host);
-        return out;
-    }
-
-private:
-    static fault wrong(std::string_view text, std::string_view why)
-    {
-        return fail(errc::invalid_argument,
-                    "\"" + std::string(text) + "\" is no address to listen at: " + std::string(why));
-    }
+protected:
+    ~accept_sink() = default;
 };
 
-} // namespace comcp::inline COMCP_ABI::http
+/// The file of a Unix socket, removed with this object if it is still the same.
+class socket_file
+{
+public:
+    socket_file() = default;
+    explicit socket_file(std::string path);
+    socket_file(socket_file&& other) noexcept : path_(std::exchange(other.path_, {})), id_(other.id_), on_(other.on_) {}
+    socket_file& operator=(socket_file&& other) noexcept
+    {
+        std::swap(path_, other.path_);
+        std::swap(id_, other.id_);
+        std::swap(on_, other.on_);
+        return *this;
+    }
+    ~socket_file() { remove(); }
 
-// ---- comcp/http/listener.hpp
-//
-// Accepts TCP connections and serves HTTP/1.1 on them: the sockets of an `http::service`. It runs on the user's own
-// io_context and starts no thread. Not for deciding anything about requests, and not for TLS: `serve` takes streams
-// that somebody else has accepted.
+    void remove() noexcept;
+
+private:
+    std::string path_; // empty: nothing to remove
+    ino_t id_{};
+    dev_t on_{};
+};
+
+/// Thread rule: its executor, `home`.
+class acceptor
+{
+public:
+    acceptor(executor home, parking_lot& lot, int backlog) : home_(std::move(home)), lot_(lot), backlog_(backlog) {}
+    acceptor(const acceptor&) = delete;
+    acceptor& operator=(const acceptor&) = delete;
+
+    /// Listens at an IP address, or at "localhost": both families with the same port, only IPv4 where IPv6 is down.
+    /// Port 0 takes a free one.
+    ///
+    /// *Errors*: those of the system; errc::invalid_argument for another name.
+    result<void> bind(std::string_view host, std::uint16_t port);
+    /// Listens at a Unix socket. A file that a server left behind is replaced; one at which somebody listens, and one
+    /// that is no socket, is an error and stays. `mode` is that of the file from before anybody can connect. "@name"
+    /// has no file, and whoever is on the machine can connect.
+    ///
+    /// *Errors*: those of the system; errc::invalid_argument for a path that a Unix socket cannot have.
+    result<void> bind_unix(std::string_view path, mode_t mode);
+
+    /// Of TCP, in the order of binding.
+    const std::vector<asio::ip::tcp::endpoint>& endpoints() const { return endpoints_; }
+
+    /// Accepts from now on.
+    void start(const std::shared_ptr<accept_sink>& sink);
+    /// Accepts nothing any more, and removes the files. The coroutines end later: `resume` helps those that pause.
+    void stop();
+    void resume();
+    /// Whether a coroutine still accepts.
+    bool running() const { return accepting_ != 0; }
+    /// The context ends.
+    void drop();
+
+private:
+    using socket_acceptor = asio::basic_socket_acceptor<stream_protocol>;
+    struct door
+    {
+        door(socket_acceptor open, const executor& ex, parking_lot& lot)
+            : listening(std::move(open)),
+              paused(lot),
+              pause(ex)
+        {}
+        std::optional<socket_acceptor> listening;
+        socket_file file;
+        waiter paused;
+        timer pause;
+    };
+    // Functions with state: a lambda in a coroutine of a header is a type of its own in every file for g++ 12.
+    struct resume_one;
+    struct ended;
+
+    result<socket_acceptor> open(const asio::ip::tcp::endpoint& at) const;
+    result<void> bind_localhost(std::uint16_t port);
+    void add(socket_acceptor open);
+    static task<void> accept(acceptor& self, std::shared_ptr<accept_sink> sink, door& from);
+
+    executor home_;
+    parking_lot& lot_;
+    int backlog_;
+    std::vector<std::unique_ptr<door>> doors_;
+    std::vector<asio::ip::tcp::endpoint> endpoints_;
+    std::size_t accepting_ = 0; // coroutines
+    bool stopped_ = false;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -10822,8 +11162,15 @@ public:
     ///
     /// *Errors*: those of the system; errc::invalid_argument for another name.
     result<void> bind(std::string_view host, std::uint16_t port);
+    /// Listens at a Unix socket: "/run/app.sock", or "@name" for one of Linux without a file. What a dead server left
+    /// there is replaced, anything else stays and is an error. `mode` is that of the file, which goes when the listener
+    /// stops.
+    ///
+    /// *Errors*: those of the system; errc::invalid_argument for a path that a Unix socket cannot have.
+    result<void> bind_unix(std::string_view path, mode_t mode = 0600);
+    /// Those of TCP.
     std::vector<asio::ip::tcp::endpoint> endpoints() const;
-    /// The port of the first address; 0 before `bind`.
+    /// The port of the first of them; 0 when there is none.
     std::uint16_t port() const;
 
     /// Accepts and serves, until the listener was closed or drained and no connection is left.
@@ -10854,6 +11201,8 @@ private:
 };
 
 } // namespace comcp::inline COMCP_ABI::http
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -10907,7 +11256,13 @@ public:
     /// *Errors*: those of the system; errc::invalid_argument for another name, and for an address that other machines
     /// reach when nobody is authorized there.
     void bind(std::string_view host, std::uint16_t port);
-    /// The port of the first address; 0 before `bind`.
+    /// Listens at a Unix socket: "/run/app.sock", or "@name" for one of Linux without a file, which everybody on the
+    /// machine reaches. What a dead server left there is replaced, anything else stays and is an error. Others than the
+    /// owner of the file can connect as `mode` says.
+    ///
+    /// *Errors*: those of the system; errc::invalid_argument for a path that a Unix socket cannot have.
+    void bind_unix(std::string_view path, mode_t mode = 0600);
+    /// The port of the first TCP address; 0 when there is none.
     std::uint16_t port() const { return listener_.port(); }
     /// What a client on this machine connects to: the first address; empty before `bind`.
     std::string url() const;
@@ -10930,6 +11285,7 @@ private:
     http_service service_;
     bool remote_allowed_;
     executor executor_;
+    bool bound_ = false;
     http::listen_address first_;
     http::listener listener_; // the last: it asks the service
 };
@@ -10942,9 +11298,9 @@ int run_http(const std::shared_ptr<server_core>& served, std::string_view where,
 
 } // namespace detail
 
-/// Serves on an `io_context` of its own at `where` ("localhost:8080", "127.0.0.1:0/mcp", http/listen_address.hpp) until
-/// SIGTERM or SIGINT: then calls that run get the server's close limit (10 s) to end. A second signal ends it at once.
-/// Writes the URL to stderr, and nothing to stdout.
+/// Serves on an `io_context` of its own at `where` ("localhost:8080", "127.0.0.1:0/mcp", "unix:/run/app.sock:/mcp",
+/// http/listen_address.hpp) until SIGTERM or SIGINT: then calls that run get the server's close limit (10 s) to end. A
+/// second signal ends it at once. Writes the URL to stderr, and nothing to stdout.
 ///
 /// *Result*: the exit status: 0 after a signal, 1 after an error, which is told on stderr.
 template <class Policy>
@@ -10958,9 +11314,9 @@ int run_http(basic_server<Policy>& served, std::string_view where, http_server_o
 #include <boost/describe/class.hpp>
 #include <boost/describe/enum.hpp>
 
-// ---- comcp/stdio.hpp
+// ---- comcp/socket.hpp
 //
-// Clients and servers over stdio: all that a program needs to start servers as child processes, or to be one.
+// Clients and servers that speak lines over sockets, TCP or Unix, as on stdio.
 
 // ---- comcp/server/manual_executor.hpp
 //
@@ -11000,6 +11356,211 @@ private:
 };
 
 } // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/run_lines.hpp
+//
+// A server that speaks lines over sockets, TCP or Unix, each connection a session of its own: in one object on the
+// host's io_context, or as a whole program in one call. Not for HTTP: that is run_http.hpp.
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+class line_core;
+}
+
+/// Options of a line server, set before it is made.
+class line_server_options
+{
+public:
+    /// Sessions at the same time; a further connection is closed at once.
+    line_server_options& connections(std::size_t most)
+    {
+        connections_ = most;
+        return *this;
+    }
+    /// Who may connect to a Unix socket: the permissions of its file, by default only its owner.
+    line_server_options& mode(mode_t of_file)
+    {
+        mode_ = of_file;
+        return *this;
+    }
+    /// Lets everybody who reaches the machine call the tools. Without it only addresses of this machine can be listened
+    /// at. Lines know no credentials.
+    line_server_options& allow_unauthorized_remote(bool on = true)
+    {
+        remote_ = on;
+        return *this;
+    }
+    /// One thread runs everything: sessions do without strands. The server is then used on that thread only.
+    line_server_options& single_threaded(bool on = true)
+    {
+        single_threaded_ = on;
+        return *this;
+    }
+
+    // For the library.
+    std::size_t most_connections() const { return connections_; }
+    mode_t file_mode() const { return mode_; }
+    bool remote_allowed() const { return remote_; }
+    bool is_single_threaded() const { return single_threaded_; }
+
+private:
+    std::size_t connections_ = 4096;
+    mode_t mode_ = 0600;
+    bool remote_ = false;
+    bool single_threaded_ = false;
+};
+
+/// Serves a server's tools over sockets. Destroying it closes it at once.
+///
+/// Thread rule: any thread, unless the options say that it is single-threaded; one thread at a time until `serve()`.
+/// It, its server and the io_context may end in any order.
+class line_server
+{
+public:
+    /// `ex` is an executor of the `io_context` that everything runs on.
+    template <class Policy>
+    line_server(executor ex, basic_server<Policy>& served, line_server_options options = {})
+        : line_server(std::move(ex), served.core(), options)
+    {}
+    line_server(executor ex, std::shared_ptr<detail::server_core> served, line_server_options options);
+    line_server(const line_server&) = delete;
+    line_server& operator=(const line_server&) = delete;
+    /// Like `close()`.
+    ~line_server();
+
+    /// Listens at "unix:PATH", "unix:@name" (Linux, without a file: everybody on the machine reaches it) or
+    /// "tcp:HOST:PORT", where the host is an IP address or "localhost" and port 0 takes a free one. What a dead server
+    /// left at PATH is replaced, anything else stays and is an error; the file goes when the server stops. May be
+    /// called several times before `serve()`.
+    ///
+    /// *Errors*: those of the system; errc::invalid_argument for what is no such address, and for one that other
+    /// machines reach.
+    void bind(std::string_view where);
+    /// What a client on this machine connects to: the first address with its port; empty before `bind`.
+    std::string where() const;
+
+    /// Serves until the server is closed or drained.
+    ///
+    /// *Errors*: errc::invalid_argument when a blocking tool has no executor. When the system has no descriptor for a
+    /// connection, it tries again after 10 ms, up to 1 s. *Cancellation*: closes it at once.
+    task<void> serve();
+    /// Accepts nothing any more and reads nothing any more, gives calls that run `patience` to end (and no longer than
+    /// the server's close limit), and returns when no session is left. *Cancellation*: closes it at once.
+    task<void> drain(duration patience);
+    /// Closes everything at once; `serve()` returns when nothing is left.
+    void close();
+
+    /// Sessions that live.
+    std::size_t sessions() const;
+
+private:
+    std::shared_ptr<detail::line_core> core_;
+};
+
+namespace detail
+{
+
+/// Runs a server on an `io_context` of its own until a signal; gives the exit status.
+int run_lines(const std::shared_ptr<server_core>& served, std::string_view where, line_server_options options);
+
+} // namespace detail
+
+/// Serves on an `io_context` of its own at `where` ("unix:/run/app.sock", "tcp:localhost:7000") until SIGTERM or
+/// SIGINT: then calls that run get the server's close limit (10 s) to end. A second signal ends it at once. Writes the
+/// address to stderr, and nothing to stdout.
+///
+/// *Result*: the exit status: 0 after a signal, 1 after an error, which is told on stderr.
+template <class Policy>
+int run_lines(basic_server<Policy>& served, std::string_view where, line_server_options options = {})
+{
+    return detail::run_lines(served.core(), where, options);
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/transport/line_socket.hpp
+//
+// How a client names a server that speaks lines over a socket. A description only: it connects to nothing and can be
+// copied; the transport is in transport/socket_transport.hpp.
+
+// ---- comcp/transport/socket_transport.hpp
+//
+// Line-framed messages over one socket, TCP or Unix, as both sides use it. Users name a server with
+// transport/line_socket.hpp and serve with server/run_lines.hpp; a host with a socket of its own uses this.
+
+#include <memory>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A client's transport: opening it connects within a time limit. *Errors* of opening: those of `connect_socket`.
+std::unique_ptr<transport> make_socket_transport(socket_address to, duration connect_within, const limits& bounds = {});
+
+/// A server's transport over a connection that was accepted, on whose executor it is opened. A peer that begins with
+/// something else than JSON is cut off at once: a page in a browser can make it send lines to a port of this machine,
+/// which begin with those of HTTP.
+std::unique_ptr<transport> make_socket_transport(stream_socket accepted, const limits& bounds = {});
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A server at a socket: `comcp::client c(comcp::line_socket("unix:/run/app.sock"), comcp::identity(...));`
+///
+/// The framing is that of stdio; nothing proves to one side who the other is, but for the permissions of a Unix
+/// socket's file. Connecting fails with errc::not_found when there is no such Unix socket, with errc::peer_gone when
+/// nobody listens.
+class line_socket
+{
+public:
+    /// "unix:PATH", "unix:@name" or "tcp:HOST:PORT" (transport/socket_address.hpp).
+    /// *Errors*: errc::invalid_argument.
+    explicit line_socket(std::string_view where) : to_(socket_address::parse(where).value()) {}
+
+    /// The time for the connection; that of the client's policy when not set.
+    /// *Errors*: errc::invalid_argument for zero.
+    line_socket& connect_within(duration value)
+    {
+        connect_ = policy::checked_limit(value);
+        return *this;
+    }
+
+    const socket_address& address() const noexcept { return to_; }
+
+private:
+    friend std::unique_ptr<transport> make_transport(const line_socket& of, const transport_settings& with)
+    {
+        return make_socket_transport(of.to_, of.connect_.value_or(with.connect), with.limits);
+    }
+
+    socket_address to_;
+    std::optional<duration> connect_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <boost/describe/class.hpp>
+#include <boost/describe/enum.hpp>
+
+// ---- comcp/stdio.hpp
+//
+// Clients and servers over stdio: all that a program needs to start servers as child processes, or to be one.
 
 // ---- comcp/server/run.hpp
 //
@@ -11051,6 +11612,75 @@ int run_stdio(basic_server<Policy>& served)
 
 #include <boost/describe/class.hpp>
 #include <boost/describe/enum.hpp>
+
+// ---- comcp/transport/bridge.hpp
+//
+// A program for hosts that can only start processes: its stdin and stdout on one side, a running application on the
+// other, behind a TCP port, a Unix socket or an HTTP endpoint. It adds nothing and reads as little as it can. Not a
+// gateway: one host, one application, one session.
+
+#include <chrono>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Options of a bridge.
+class bridge_options
+{
+public:
+    /// `message`, `depth`, `in_flight`, `stream_buffer` and `close` count.
+    comcp::limits limits;
+
+    /// A field of every HTTP request, such as Authorization; without it none is sent that would prove anything.
+    /// *Errors*: errc::invalid_argument for bad characters, and for what HTTP itself writes.
+    bridge_options& header(std::string_view name, std::string_view value)
+    {
+        http::check_host_field(name, value).value();
+        fields_.set(name, value);
+        return *this;
+    }
+    /// The time for each connection (20 s). *Errors*: errc::invalid_argument for zero.
+    bridge_options& connect_within(duration value)
+    {
+        connect_ = policy::checked_limit(value);
+        return *this;
+    }
+    /// Another way to connect, as the one of <comcp/tls.hpp> for https.
+    bridge_options& connector(std::unique_ptr<http::connector> door)
+    {
+        door_ = std::move(door);
+        return *this;
+    }
+
+    // For the library.
+    const http::fields& fields() const { return fields_; }
+    duration connect_time() const { return connect_; }
+    const std::shared_ptr<http::connector>& door() const { return door_; }
+
+private:
+    http::fields fields_;
+    duration connect_ = std::chrono::seconds(20);
+    std::shared_ptr<http::connector> door_;
+};
+
+/// Joins this process's stdin and stdout with the application at `where`: "unix:/run/app.sock", "unix:@name",
+/// "tcp:localhost:7000", "http://localhost:8080/mcp" or "http://unix:/run/app.sock:/mcp". Everything else the process
+/// prints goes to stderr meanwhile.
+///
+/// Sockets get the bytes as they are. Over HTTP (2025-03-26 to 2025-11-25) each line is a POST of that text; a request
+/// that fails there is answered with -32603 and what is known of the failure.
+///
+/// When the host closes stdin, the application sees that, and answers that are owed still have the close limit (10 s)
+/// to come. SIGTERM and SIGINT end it without that. When the application leaves, the bridge ends too; over HTTP, where
+/// nothing stands between two messages, with the next one that does not reach it.
+///
+/// *Result*: the exit status: 0 when the host ended it, 1 after an error, which is told on stderr.
+int run_bridge(std::string_view where, bridge_options options = {});
+
+} // namespace comcp::inline COMCP_ABI
 
 // ---- comcp/transport/memory.hpp
 //
@@ -14618,7 +15248,7 @@ namespace comcp::inline COMCP_ABI::http::detail
 
 /// Ownership: the transport, and each connection's coroutine, by value. Thread rule: its executor. It may outlive the
 /// execution context.
-class client_hub final : public connection_owner, public std::enable_shared_from_this<client_hub>
+class client_hub final : public http::connection_owner, public std::enable_shared_from_this<client_hub>
 {
 public:
     client_hub(const executor& ex, client_settings with);
@@ -15085,7 +15715,13 @@ COMCP_DECL bool client_exchange::answered_all_the_same()
     if (read.state != rpc::parsed::status::message || !read.msg.has_id) return false;
     const bool failed = read.msg.type == rpc::message::kind::error;
     if (!failed && read.msg.type != rpc::message::kind::result) return false;
-    if (read.msg.id.decimal() != static_cast<std::int64_t>(number_)) return false;
+    // Asked of the body: its number need not be the one of the exchange when somebody else's request is relayed.
+    rpc::parser asked(hub_.settings().bounds.depth);
+    const rpc::parsed& request = asked.parse(body);
+    const bool same =
+        request.msg.has_id &&
+        (request.msg.id == read.msg.id || (read.msg.id.decimal() && request.msg.id.decimal() == read.msg.id.decimal()));
+    if (!same) return false;
     std::optional<std::int64_t> code;
     if (failed) code = integer_member(*read.msg.error, "code");
     return answer_counts(rule_, code);
@@ -16685,131 +17321,61 @@ COMCP_DECL std::span<char> connection_input::target()
 
 // ---- comcp/http/impl/connector.ipp
 //
-// Name look-up and connecting with one time limit for both.
+// From URLs to sockets.
 
-#include <optional>
+// ---- comcp/transport/connect.hpp
+//
+// Connecting a stream socket within a time limit: to a host and port, or to a Unix socket. Not for what is spoken on
+// it.
+
+#include <string>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Connects on the executor of the caller.
+///
+/// TCP: addresses and `localhost` are connected to without a look-up: `localhost` is 127.0.0.1 and, when nobody listens
+/// there, ::1. Every other name goes to Asio's resolver, which starts one thread of its own for each execution context,
+/// and whose look-up a context that is destroyed waits for. Addresses of a name are tried one after another, each for
+/// its share of the time that is left.
+///
+/// *Errors*, all not_sent and with `name` in the text (the address when it is empty): errc::not_found when there is no
+/// such Unix socket; errc::peer_gone with the system's reason; errc::timed_out after `within`.
+/// *Cancellation*: terminal; errc::cancelled.
+task<stream_socket> connect_socket(socket_address to, duration within, std::string name = {});
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace comcp::inline COMCP_ABI::http
 {
 
-namespace detail
-{
-
-using tcp_places = std::vector<asio::ip::tcp::endpoint>;
-
-COMCP_DECL tcp_places places_without_look_up(const url& to)
-{
-    using namespace asio::ip;
-    tcp_places out;
-    if (const auto v4 = parse_ipv4(to.host())) {
-        out.emplace_back(address_v4(*v4), to.port());
-    } else if (const auto v6 = parse_ipv6(to.host())) {
-        out.emplace_back(address_v6(*v6), to.port());
-    } else if (is_loopback(to.host())) {
-        out.emplace_back(address_v4::loopback(), to.port());
-        out.emplace_back(address_v6::loopback(), to.port());
-    }
-    return out;
-}
-
-/// A look-up that is waited for. The resolver's handler only knows it weakly: a look-up cannot be stopped.
-struct look_up
-{
-    explicit look_up(const executor& ex) : lot(comcp::detail::make_parking_lot(ex)), ended(*lot) {}
-
-    std::shared_ptr<comcp::detail::parking_lot> lot;
-    comcp::detail::waiter ended;
-    tcp_places found;
-    io_error_code failed = asio::error::timed_out;
-};
-
-struct look_up_ended
-{
-    std::weak_ptr<look_up> of;
-
-    void operator()(io_error_code failed, const asio::ip::tcp::resolver::results_type& found) const
-    {
-        const auto waiting = of.lock();
-        if (!waiting) return;
-        waiting->failed = failed;
-        for (const auto& each : found) waiting->found.push_back(each.endpoint());
-        waiting->ended.complete();
-    }
-};
-
-struct end_look_up
-{
-    look_up* of;
-    void operator()() const { of->ended.complete(); }
-};
-
-struct close_socket
-{
-    asio::ip::tcp::socket* socket;
-    void operator()() const
-    {
-        io_error_code ignored;
-        socket->close(ignored);
-    }
-};
-
-COMCP_DECL fault connect_fault(const url& to, const io_error_code& failed)
-{
-    if (failed == asio::error::operation_aborted || failed == asio::error::timed_out)
-        return fail(errc::timed_out, "no connection to " + to.origin().text() + " within the time limit");
-    return fail(errc::peer_gone, "cannot connect to " + to.origin().text() + ": " + failed.message());
-}
-
-COMCP_DECL task<tcp_places> look_up_places(url to, time_point until)
-{
-    const executor ex = co_await asio::this_coro::executor;
-    const auto waiting = std::make_shared<look_up>(ex);
-    asio::ip::tcp::resolver resolver(ex);
-    timer clock(ex);
-    clock.start(until, end_look_up{waiting.get()});
-    resolver.async_resolve(to.host(), std::to_string(to.port()), asio::ip::resolver_base::numeric_service,
-                           look_up_ended{waiting});
-    co_await waiting->ended.wait();
-    const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
-    if (comcp::detail::is_cancelled(asked)) throw error(fail(errc::cancelled, "connecting was cancelled"));
-    if (waiting->failed) throw error(connect_fault(to, waiting->failed));
-    co_return std::move(waiting->found);
-}
-
-} // namespace detail
-
 COMCP_DECL task<std::unique_ptr<any_stream>> tcp_connector::connect(url to, duration within)
 {
     if (!knows(to.scheme())) throw error(fail(errc::unsupported, "https needs the connector of <comcp/tls.hpp>"));
-    const executor ex = co_await asio::this_coro::executor;
-    timer clock(ex);
-    const time_point until = comcp::detail::deadline_after(clock.now(), within);
-    detail::tcp_places places = detail::places_without_look_up(to);
-    if (places.empty()) {
-        auto looking = detail::look_up_places(to, until);
-        places = co_await std::move(looking);
-    }
-    io_error_code failed = asio::error::host_not_found;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const time_point now = clock.now();
-        if (now >= until) failed = asio::error::timed_out;
-        if (now >= until) break;
-        const auto left = static_cast<duration::rep>(places.size() - i);
-        asio::ip::tcp::socket socket(ex);
-        clock.start(until == time_point::max() ? until : now + (until - now) / left, detail::close_socket{&socket});
-        co_await socket.async_connect(places[i], asio::redirect_error(asio::use_awaitable, failed));
-        clock.cancel();
-        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
-        if (comcp::detail::is_cancelled(asked)) throw error(fail(errc::cancelled, "connecting was cancelled"));
-        if (failed) continue;
-        io_error_code ignored;
-        socket.set_option(asio::socket_base::keep_alive(true), ignored); // a peer that vanished is noticed some day
-        co_return std::make_unique<tcp_stream>(std::move(socket));
-    }
-    throw error(detail::connect_fault(to, failed));
+    socket_address place;
+    place.host = to.host();
+    place.port = to.port();
+    auto connecting = connect_socket(std::move(place), within, to.origin().text());
+    stream_socket connected = co_await std::move(connecting);
+    co_return std::make_unique<socket_stream>(std::move(connected));
+}
+
+COMCP_DECL unix_connector::unix_connector(std::string path)
+{
+    socket_address::check_path(path).value();
+    place_.path = std::move(path);
+}
+
+COMCP_DECL task<std::unique_ptr<any_stream>> unix_connector::connect(url, duration within)
+{
+    auto connecting = connect_socket(place_, within);
+    stream_socket connected = co_await std::move(connecting);
+    co_return std::make_unique<socket_stream>(std::move(connected));
 }
 
 } // namespace comcp::inline COMCP_ABI::http
@@ -16938,17 +17504,11 @@ COMCP_DECL void exchange::on_silence(duration interval)
 //
 // Accepting connections, and knowing all that live: see http/listener.hpp.
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -16962,18 +17522,18 @@ namespace detail
 /// The listener as its coroutines hold it. On its home executor, but for the table of connections: those come and go on
 /// executors of their own.
 class listener_core final : public connection_owner,
+                            public comcp::detail::accept_sink,
                             public std::enable_shared_from_this<listener_core>,
                             private comcp::detail::parked
 {
-    using tcp = asio::ip::tcp;
-
 public:
     listener_core(executor ex, http::service& asked, const http_service_limits& bounds, listener_options chosen)
         : connection_owner(asked, bounds),
           options_(chosen),
           base_(std::move(ex)),
           home_(make_home()),
-          lot_(comcp::detail::make_parking_lot(base_))
+          lot_(comcp::detail::make_parking_lot(base_)),
+          acceptor_(home_, *lot_, chosen.backlog)
     {
         lot_->link(*this);
     }
@@ -16982,8 +17542,7 @@ public:
         if (home_) lot_->unlink(*this);
     }
 
-    result<void> bind(std::string_view host, std::uint16_t port);
-    const std::vector<tcp::endpoint>& endpoints() const { return endpoints_; }
+    comcp::detail::acceptor& sockets() { return acceptor_; }
 
     static task<void> run(std::shared_ptr<listener_core> self);
     static task<void> drain(std::shared_ptr<listener_core> self, duration time);
@@ -16995,31 +17554,15 @@ public:
     void close();
 
 private:
-    struct door
-    {
-        door(tcp::acceptor open, const executor& ex, comcp::detail::parking_lot& lot)
-            : acceptor(std::move(open)),
-              paused(lot),
-              pause(ex)
-        {}
-        std::optional<tcp::acceptor> acceptor;
-        comcp::detail::waiter paused;
-        timer pause;
-    };
     // Functions with state: a lambda in a coroutine of a header is a type of its own in every file for g++ 12.
     struct cut_all;
     struct finish_one;
     struct close_now;
-    struct resume;
-    struct accept_ended;
 
     executor make_home() const { return options_.single_threaded ? base_ : executor(asio::make_strand(base_)); }
-    result<tcp::acceptor> open(const tcp::endpoint& at) const;
-    result<void> bind_localhost(std::uint16_t port);
-    void add(tcp::acceptor open);
-
-    static task<void> accept(std::shared_ptr<listener_core> self, door& from);
-    void take(tcp::socket peer);
+    executor next_home() override { return make_home(); }
+    void accepted(stream_socket peer) override { admit(std::make_unique<socket_stream>(std::move(peer))); }
+    void accepting_ended() noexcept override { wake(); }
     void do_at_home(void (listener_core::*what)());
     void stop_accepting();
     void stop_at_home();
@@ -17038,10 +17581,8 @@ private:
     executor base_;
     executor home_; // empty once the context has ended
     std::shared_ptr<comcp::detail::parking_lot> lot_;
-    std::vector<std::unique_ptr<door>> doors_;
-    std::vector<tcp::endpoint> endpoints_;
+    comcp::detail::acceptor acceptor_;
     std::vector<comcp::detail::waiter*> waiting_; // for the end
-    std::size_t accepting_ = 0;                   // coroutines
     bool running_ = false;
     std::atomic<bool> stopped_{false}; // nothing is accepted any more
 
@@ -17052,9 +17593,6 @@ private:
 
 /// Connections beyond the limit that get an answer at one time. Further ones are closed without.
 inline constexpr std::size_t turned_away_at_most = 64;
-
-inline constexpr duration first_pause = std::chrono::milliseconds(10);
-inline constexpr duration longest_pause = std::chrono::seconds(1);
 
 struct listener_core::close_now
 {
@@ -17081,84 +17619,6 @@ struct listener_core::finish_one
     std::shared_ptr<connection> held;
 };
 
-struct listener_core::resume
-{
-    comcp::detail::waiter* who;
-    void operator()() const { who->complete(); }
-};
-
-struct listener_core::accept_ended
-{
-    explicit accept_ended(std::shared_ptr<listener_core> of) : core(std::move(of)) {}
-    void operator()(std::exception_ptr) const
-    {
-        --core->accepting_;
-        core->wake();
-    }
-    std::shared_ptr<listener_core> core;
-};
-
-// ---- addresses
-
-COMCP_DECL result<void> listener_core::bind(std::string_view host, std::uint16_t port)
-{
-    if (equal_ignoring_case(host, "localhost")) return bind_localhost(port);
-    io_error_code failed;
-    const auto address = asio::ip::make_address(std::string(host), failed);
-    if (failed) {
-        return fail(errc::invalid_argument,
-                    "\"" + std::string(host) + "\" is no address to listen at: give an IP address or \"localhost\"");
-    }
-    result<tcp::acceptor> opened = open({address, port});
-    if (!opened) return opened.error();
-    add(*std::move(opened));
-    return {};
-}
-
-COMCP_DECL result<void> listener_core::bind_localhost(std::uint16_t port)
-{
-    constexpr int attempts = 16; // the port that is free in one family may be taken in the other
-    for (int attempt = 1;; ++attempt) {
-        result<tcp::acceptor> four = open({asio::ip::address_v4::loopback(), port});
-        if (!four) return four.error();
-        io_error_code ignored;
-        result<tcp::acceptor> six = open({asio::ip::address_v6::loopback(), four->local_endpoint(ignored).port()});
-        const int reason = six ? 0 : six.error().code.value();
-        const bool no_ipv6 = reason == EAFNOSUPPORT || reason == EADDRNOTAVAIL || reason == EPROTONOSUPPORT;
-        if (!six && !no_ipv6 && port == 0 && attempt < attempts) continue;
-        if (!six && !no_ipv6) return six.error();
-        add(*std::move(four));
-        if (six) add(*std::move(six));
-        return {};
-    }
-}
-
-COMCP_DECL result<asio::ip::tcp::acceptor> listener_core::open(const tcp::endpoint& at) const
-{
-    io_error_code failed;
-    tcp::acceptor made(home_);
-    made.open(at.protocol(), failed);
-    // Without it a server that was restarted could not listen while connections of the last one fade away.
-    if (!failed) made.set_option(tcp::acceptor::reuse_address(true), failed);
-    if (!failed && at.address().is_v6()) made.set_option(asio::ip::v6_only(true), failed);
-    if (!failed) made.bind(at, failed);
-    if (!failed) made.listen(options_.backlog, failed);
-    if (failed) {
-        const std::string host = at.address().is_v6() ? "[" + at.address().to_string() + "]" : at.address().to_string();
-        return fault(std::error_code(failed.value(), std::system_category()),
-                     "cannot listen at " + host + ":" + std::to_string(at.port()) + ": " + failed.message());
-    }
-    ::fcntl(made.native_handle(), F_SETFD, FD_CLOEXEC);
-    return made;
-}
-
-COMCP_DECL void listener_core::add(tcp::acceptor open)
-{
-    io_error_code ignored;
-    endpoints_.push_back(open.local_endpoint(ignored));
-    doors_.push_back(std::make_unique<door>(std::move(open), home_, *lot_));
-}
-
 // ---- life
 
 COMCP_DECL task<void> listener_core::at_home(std::shared_ptr<listener_core> self, task<void> operation)
@@ -17168,12 +17628,7 @@ COMCP_DECL task<void> listener_core::at_home(std::shared_ptr<listener_core> self
 
 COMCP_DECL task<void> listener_core::run(std::shared_ptr<listener_core> self)
 {
-    if (!std::exchange(self->running_, true) && !self->stopped_) {
-        for (const auto& each : self->doors_) {
-            ++self->accepting_;
-            asio::co_spawn(self->home_, accept(self, *each), accept_ended(self));
-        }
-    }
+    if (!std::exchange(self->running_, true)) self->acceptor_.start(self);
     co_await self->until_finished();
 }
 
@@ -17222,11 +17677,7 @@ COMCP_DECL void listener_core::close_at_home()
 COMCP_DECL void listener_core::stop_accepting()
 {
     if (stopped_.exchange(true)) return;
-    for (const auto& each : doors_) {
-        io_error_code ignored;
-        each->acceptor->close(ignored);
-        each->pause.cancel();
-    }
+    acceptor_.stop();
     asio::post(home_, [self = shared_from_this()] { self->wake(); });
 }
 
@@ -17245,7 +17696,7 @@ COMCP_DECL task<void> listener_core::until_finished()
 COMCP_DECL void listener_core::wake()
 {
     if (!stopped_) return;
-    for (const auto& each : doors_) each->paused.complete();
+    acceptor_.resume();
     while (finished() && !waiting_.empty()) {
         comcp::detail::waiter* const next = waiting_.back();
         waiting_.pop_back();
@@ -17256,7 +17707,7 @@ COMCP_DECL void listener_core::wake()
 COMCP_DECL bool listener_core::finished() const
 {
     const std::lock_guard lock(mutex_);
-    return stopped_ && accepting_ == 0 && connections_.empty();
+    return stopped_ && !acceptor_.running() && connections_.empty();
 }
 
 COMCP_DECL void listener_core::drop()
@@ -17266,42 +17717,10 @@ COMCP_DECL void listener_core::drop()
         const std::lock_guard lock(mutex_);
         base_ = home_ = executor();
     }
-    for (const auto& each : doors_) each->acceptor.reset();
+    acceptor_.drop();
 }
 
 // ---- connections
-
-COMCP_DECL task<void> listener_core::accept(std::shared_ptr<listener_core> self, door& from)
-{
-    duration wait = first_pause;
-    while (!self->stopped_) {
-        io_error_code failed;
-        const executor home = self->make_home();
-        tcp::socket peer =
-            co_await from.acceptor->async_accept(home, asio::redirect_error(asio::use_awaitable, failed));
-        if (self->stopped_) break;
-        bool taken = false;
-        try {
-            if (!failed) self->take(std::move(peer));
-            taken = !failed;
-        } catch (const std::exception&) { // out of memory
-        }
-        if (taken) {
-            wait = first_pause;
-            continue;
-        }
-        // No descriptors, usually. Connections that end give some back, and accepting at once again would only spin.
-        from.pause.start(comcp::detail::deadline_after(from.pause.now(), wait), resume{&from.paused});
-        co_await from.paused.wait();
-        wait = std::min(wait * 2, longest_pause);
-    }
-}
-
-COMCP_DECL void listener_core::take(tcp::socket peer)
-{
-    ::fcntl(peer.native_handle(), F_SETFD, FD_CLOEXEC);
-    admit(std::make_unique<tcp_stream>(std::move(peer)));
-}
 
 COMCP_DECL void listener_core::admit(std::unique_ptr<any_stream> stream)
 {
@@ -17351,13 +17770,22 @@ COMCP_DECL listener::listener(executor ex, http::service& service, http_service_
 
 COMCP_DECL listener::~listener() { core_->close(); }
 
-COMCP_DECL result<void> listener::bind(std::string_view host, std::uint16_t port) { return core_->bind(host, port); }
+COMCP_DECL result<void> listener::bind(std::string_view host, std::uint16_t port)
+{
+    return core_->sockets().bind(host, port);
+}
 
-COMCP_DECL std::vector<asio::ip::tcp::endpoint> listener::endpoints() const { return core_->endpoints(); }
+COMCP_DECL result<void> listener::bind_unix(std::string_view path, mode_t mode)
+{
+    return core_->sockets().bind_unix(path, mode);
+}
+
+COMCP_DECL std::vector<asio::ip::tcp::endpoint> listener::endpoints() const { return core_->sockets().endpoints(); }
 
 COMCP_DECL std::uint16_t listener::port() const
 {
-    return core_->endpoints().empty() ? std::uint16_t(0) : core_->endpoints().front().port();
+    const auto& all = core_->sockets().endpoints();
+    return all.empty() ? std::uint16_t(0) : all.front().port();
 }
 
 COMCP_DECL task<void> listener::run()
@@ -21236,6 +21664,9 @@ struct session_origin
 std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
                                              std::unique_ptr<transport> wire, session_origin from = {});
 
+/// *Errors*: errc::invalid_argument when a blocking tool has no executor.
+void check_blocking_tools(const server_core& core);
+
 /// Serves one client; see basic_server::serve.
 task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
 
@@ -21876,6 +22307,10 @@ COMCP_DECL void reply::send_exception() const
 //
 // Running a server as a program: see server/run.hpp.
 
+// ---- comcp/detail/tell.hpp
+//
+// What a program of the library says on stderr, one line at a time. Not a log.
+
 // ---- comcp/detail/sigpipe.hpp
 //
 // A write that cannot kill the host: writing to a pipe whose reader is gone raises SIGPIPE, pipes have no MSG_NOSIGNAL,
@@ -21927,24 +22362,35 @@ inline ssize_t write_without_sigpipe(int fd, const iovec* buffers, int count) no
 
 #include <unistd.h>
 
-#include <exception>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// Says on stderr why a program ends, and gives its exit status. Whoever read stderr may be gone too: no SIGPIPE.
-inline int tell_failure(std::string_view why)
+/// Whoever read stderr may be gone: no SIGPIPE.
+inline void tell(std::string_view what)
 {
     std::string line = "comcp: ";
-    line += why;
-    line += '\n';
+    line.append(what).append(1, '\n');
     const iovec piece{line.data(), line.size()};
     static_cast<void>(write_without_sigpipe(STDERR_FILENO, &piece, 1));
+}
+
+/// Says why a program ends, and gives its exit status.
+inline int tell_failure(std::string_view why)
+{
+    tell(why);
     return 1;
 }
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <exception>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
 
 COMCP_DECL int run_served(task<fault> session)
 {
@@ -21971,6 +22417,10 @@ COMCP_DECL int run_served(task<fault> session)
 //
 // An HTTP server with its sockets, and as a program: see server/run_http.hpp.
 
+// ---- comcp/server/run_until_signal.hpp
+//
+// What the programs of servers with sockets have in common: they serve until SIGTERM or SIGINT.
+
 #if defined(COMCP_USE_BOOST_ASIO)
 #include <boost/asio/signal_set.hpp>
 #else
@@ -21978,7 +22428,44 @@ COMCP_DECL int run_served(task<fault> session)
 #endif
 
 #include <signal.h>
-#include <unistd.h>
+
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// The first signal drains the server, the second closes it.
+template <class Server>
+struct on_signal
+{
+    asio::signal_set& signals;
+    Server& server;
+    duration patience;
+    bool again = false;
+
+    void operator()(io_error_code failed, int) const
+    {
+        if (failed) return;
+        if (again) return server.close();
+        asio::co_spawn(signals.get_executor(), server.drain(patience), [](std::exception_ptr) {});
+        signals.async_wait(on_signal{signals, server, patience, true});
+    }
+};
+
+/// Runs `server`, which was bound, until its `serve()` returns. Nothing else runs on `io` then.
+template <class Server>
+void run_until_signal(asio::io_context& io, Server& server, duration patience, std::string_view where)
+{
+    asio::signal_set signals(io, SIGTERM, SIGINT);
+    signals.async_wait(on_signal<Server>{signals, server, patience});
+    asio::co_spawn(io, server.serve(), [&io](std::exception_ptr) { io.stop(); });
+    tell("serving at " + std::string(where));
+    io.run();
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
 
 #include <algorithm>
 #include <chrono>
@@ -22007,15 +22494,21 @@ COMCP_DECL void http_server::bind(std::string_view host, std::uint16_t port)
             fail(errc::invalid_argument, "other machines can reach \"" + std::string(host) +
                                              "\": say who may call with authorize(), or allow_unauthorized_remote()"));
     }
-    const bool first = listener_.endpoints().empty();
     const result<void> bound = listener_.bind(host, port);
     if (!bound) throw error(bound.error());
-    if (!first) return;
+    if (std::exchange(bound_, true)) return;
     first_.host = host;
     first_.port = listener_.port();
 }
 
-COMCP_DECL std::string http_server::url() const { return listener_.port() == 0 ? std::string() : first_.url(); }
+COMCP_DECL void http_server::bind_unix(std::string_view path, mode_t mode)
+{
+    const result<void> bound = listener_.bind_unix(path, mode);
+    if (!bound) throw error(bound.error());
+    if (!std::exchange(bound_, true)) first_.socket = path;
+}
+
+COMCP_DECL std::string http_server::url() const { return bound_ ? first_.url() : std::string(); }
 
 COMCP_DECL task<void> http_server::drain(duration patience)
 {
@@ -22030,31 +22523,6 @@ COMCP_DECL task<void> http_server::drain(duration patience)
 namespace detail
 {
 
-inline void tell(std::string_view what)
-{
-    std::string line = "comcp: ";
-    line.append(what).append(1, '\n');
-    const iovec piece{line.data(), line.size()};
-    static_cast<void>(write_without_sigpipe(STDERR_FILENO, &piece, 1));
-}
-
-/// The first signal drains the server, the second closes it.
-struct on_signal
-{
-    asio::signal_set& signals;
-    http_server& server;
-    duration patience;
-    bool again = false;
-
-    void operator()(io_error_code failed, int) const
-    {
-        if (failed) return;
-        if (again) return server.close();
-        asio::co_spawn(signals.get_executor(), server.drain(patience), [](std::exception_ptr) {});
-        signals.async_wait(on_signal{signals, server, patience, true});
-    }
-};
-
 COMCP_DECL int run_http(const std::shared_ptr<server_core>& served, std::string_view where, http_server_options options)
 {
     try {
@@ -22062,27 +22530,22 @@ COMCP_DECL int run_http(const std::shared_ptr<server_core>& served, std::string_
         asio::io_context io(1);
         options.single_threaded().path(std::move(at.path));
         http_server server(io.get_executor(), served, std::move(options));
-        server.bind(at.host, at.port);
-        asio::signal_set signals(io, SIGTERM, SIGINT);
-        signals.async_wait(on_signal{signals, server, served->options.limits.close});
-        asio::co_spawn(io, server.serve(), [&io](std::exception_ptr) { io.stop(); });
-        tell("serving at " + server.url());
-        io.run();
+        if (at.socket.empty()) server.bind(at.host, at.port);
+        else server.bind_unix(at.socket);
+        run_until_signal(io, server, served->options.limits.close, server.url());
         return 0;
     } catch (const std::exception& e) {
-        tell(e.what());
+        return tell_failure(e.what());
     }
-    return 1;
 }
 
 } // namespace detail
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/server/impl/server.ipp
+// ---- comcp/server/impl/run_lines.ipp
 //
-// A server, what its sessions share, and the tools that it offers: see server/server.hpp, server/server_core.hpp and
-// server/registry.hpp.
+// Sessions over sockets, and knowing all that live: see server/run_lines.hpp.
 
 // ---- comcp/server/server_session.hpp
 //
@@ -22154,6 +22617,313 @@ private:
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// A line server as its coroutines hold it. On its home executor, but for the table of sessions: those come and go on
+/// executors of their own.
+class line_core final : public accept_sink, public std::enable_shared_from_this<line_core>, private parked
+{
+public:
+    line_core(executor ex, std::shared_ptr<server_core> served, line_server_options options)
+        : served_(std::move(served)),
+          options_(options),
+          base_(std::move(ex)),
+          home_(make_home()),
+          lot_(make_parking_lot(base_)),
+          acceptor_(home_, *lot_, asio::socket_base::max_listen_connections)
+    {
+        lot_->link(*this);
+    }
+    ~line_core()
+    {
+        if (home_) lot_->unlink(*this);
+    }
+
+    void bind(std::string_view where);
+    const std::string& where() const { return where_; }
+    std::size_t sessions() const
+    {
+        const std::lock_guard lock(mutex_);
+        return sessions_.size();
+    }
+
+    static task<void> run(std::shared_ptr<line_core> self);
+    static task<void> drain(std::shared_ptr<line_core> self, duration patience);
+    /// Awaits one of them on the home executor.
+    static task<void> at_home(std::shared_ptr<line_core> self, task<void> operation);
+    /// Any thread.
+    void close();
+
+private:
+    struct close_now;
+    struct session_over;
+
+    executor make_home() const { return options_.is_single_threaded() ? base_ : executor(asio::make_strand(base_)); }
+    executor next_home() override { return make_home(); }
+    void accepted(stream_socket peer) override;
+    void accepting_ended() noexcept override { wake(); }
+    static task<void> serve_one(std::shared_ptr<session> owner);
+
+    template <class Work>
+    void on_all(Work work);
+    void stop_accepting();
+    void end_all();
+    void abandon_all();
+    void close_at_home();
+    task<void> until_finished();
+    void wake();
+    bool finished() const;
+    void forget(const std::shared_ptr<session>& gone) noexcept;
+    void drop() override;
+
+    const std::shared_ptr<server_core> served_;
+    const line_server_options options_;
+    executor base_;
+    executor home_; // empty once the context has ended
+    std::shared_ptr<parking_lot> lot_;
+    acceptor acceptor_;
+    std::string where_;
+    std::vector<waiter*> waiting_; // for the end
+    bool running_ = false;
+    std::atomic<bool> stopped_{false};
+
+    mutable std::mutex mutex_; // for what follows, and for `home_`
+    std::unordered_set<std::shared_ptr<session>> sessions_;
+};
+
+struct line_core::close_now
+{
+    line_core* core;
+    void operator()() const { core->close_at_home(); }
+};
+
+struct line_core::session_over
+{
+    session_over(std::shared_ptr<line_core> of, std::shared_ptr<session> which)
+        : core(std::move(of)),
+          owner(std::move(which))
+    {}
+    void operator()(std::exception_ptr) const { core->forget(owner); }
+    std::shared_ptr<line_core> core;
+    std::shared_ptr<session> owner;
+};
+
+COMCP_DECL void line_core::bind(std::string_view where)
+{
+    socket_address at = socket_address::parse(where).value();
+    if (!at.local() && !options_.remote_allowed()) {
+        throw error(fail(errc::invalid_argument, "other machines can reach \"" + at.host +
+                                                     "\", and lines know no credentials: say "
+                                                     "allow_unauthorized_remote() if that is meant"));
+    }
+    const std::size_t before = acceptor_.endpoints().size();
+    const result<void> bound =
+        at.is_unix() ? acceptor_.bind_unix(at.path, options_.file_mode()) : acceptor_.bind(at.host, at.port);
+    if (!bound) throw error(bound.error());
+    if (!at.is_unix()) at.port = acceptor_.endpoints()[before].port();
+    if (at.host == "0.0.0.0" || at.host == "::") at.host = "localhost";
+    if (where_.empty()) where_ = at.text();
+}
+
+// ---- life
+
+COMCP_DECL task<void> line_core::at_home(std::shared_ptr<line_core> self, task<void> operation)
+{
+    co_await on_executor(self->home_, std::move(operation));
+}
+
+COMCP_DECL task<void> line_core::run(std::shared_ptr<line_core> self)
+{
+    check_blocking_tools(*self->served_);
+    if (!std::exchange(self->running_, true)) self->acceptor_.start(self);
+    auto end = self->until_finished();
+    co_await std::move(end);
+}
+
+COMCP_DECL task<void> line_core::drain(std::shared_ptr<line_core> self, duration patience)
+{
+    self->stop_accepting();
+    self->end_all();
+    timer limit(self->home_);
+    limit.start(deadline_after(limit.now(), patience), close_now{self.get()});
+    auto end = self->until_finished();
+    co_await std::move(end);
+}
+
+COMCP_DECL void line_core::close()
+{
+    executor home;
+    {
+        const std::lock_guard lock(mutex_);
+        home = home_;
+    }
+    if (!home) return;
+    if (options_.is_single_threaded()) close_at_home();
+    else asio::dispatch(home, [self = shared_from_this()] { self->close_at_home(); });
+}
+
+COMCP_DECL void line_core::close_at_home()
+{
+    stop_accepting();
+    abandon_all();
+}
+
+COMCP_DECL void line_core::stop_accepting()
+{
+    if (stopped_.exchange(true)) return;
+    acceptor_.stop();
+    asio::post(home_, [self = shared_from_this()] { self->wake(); });
+}
+
+/// Does `work` for each session, where it lives.
+template <class Work>
+void line_core::on_all(Work work)
+{
+    std::vector<std::shared_ptr<session>> all;
+    {
+        const std::lock_guard lock(mutex_);
+        all.assign(sessions_.begin(), sessions_.end());
+    }
+    for (const auto& each : all) each->home()->post([each, work] { work(*each); });
+}
+
+COMCP_DECL void line_core::end_all()
+{
+    on_all([](session& each) { each.begin_close(fault(errc::closed, "the server was stopped"), true); });
+}
+
+COMCP_DECL void line_core::abandon_all()
+{
+    on_all([](session& each) { each.abandon(fault(errc::closed, "the server was closed")); });
+}
+
+/// Waits until nothing is accepted any more and no session is left.
+COMCP_DECL task<void> line_core::until_finished()
+{
+    if (finished()) co_return;
+    waiter end(*lot_);
+    waiting_.push_back(&end);
+    const close_now when_cancelled{this};
+    co_await end.wait(when_cancelled);
+    std::erase(waiting_, &end);
+}
+
+/// Resumes whoever waits for what has come about.
+COMCP_DECL void line_core::wake()
+{
+    if (!stopped_) return;
+    acceptor_.resume();
+    while (finished() && !waiting_.empty()) {
+        waiter* const next = waiting_.back();
+        waiting_.pop_back();
+        next->complete();
+    }
+}
+
+COMCP_DECL bool line_core::finished() const
+{
+    const std::lock_guard lock(mutex_);
+    return stopped_ && !acceptor_.running() && sessions_.empty();
+}
+
+COMCP_DECL void line_core::drop()
+{
+    const auto self = weak_from_this().lock();
+    {
+        const std::lock_guard lock(mutex_);
+        base_ = home_ = executor();
+    }
+    acceptor_.drop();
+}
+
+// ---- sessions
+
+COMCP_DECL void line_core::accepted(stream_socket peer)
+{
+    const executor ex = peer.get_executor();
+    std::shared_ptr<session> made;
+    {
+        const std::lock_guard lock(mutex_);
+        if (stopped_ || sessions_.size() >= options_.most_connections()) return;
+        made = make_server_session(served_, ex, make_socket_transport(std::move(peer), served_->options.limits), {});
+        sessions_.insert(made);
+    }
+    asio::co_spawn(ex, serve_one(made), session_over(shared_from_this(), made));
+}
+
+COMCP_DECL task<void> line_core::serve_one(std::shared_ptr<session> owner)
+{
+    const abandon_on_exit guard(owner);
+    co_await session::start(owner);
+    co_await session::wait_ended(owner);
+}
+
+COMCP_DECL void line_core::forget(const std::shared_ptr<session>& gone) noexcept
+{
+    const std::lock_guard lock(mutex_);
+    sessions_.erase(gone);
+    if (sessions_.empty() && stopped_ && home_) asio::post(home_, [self = shared_from_this()] { self->wake(); });
+}
+
+COMCP_DECL int run_lines(const std::shared_ptr<server_core>& served, std::string_view where,
+                         line_server_options options)
+{
+    try {
+        asio::io_context io(1);
+        line_server server(io.get_executor(), served, options.single_threaded());
+        server.bind(where);
+        run_until_signal(io, server, served->options.limits.close, server.where());
+        return 0;
+    } catch (const std::exception& e) {
+        return tell_failure(e.what());
+    }
+}
+
+} // namespace detail
+
+COMCP_DECL line_server::line_server(executor ex, std::shared_ptr<detail::server_core> served,
+                                    line_server_options options)
+    : core_(std::make_shared<detail::line_core>(std::move(ex), std::move(served), options))
+{}
+
+COMCP_DECL line_server::~line_server() { core_->close(); }
+
+COMCP_DECL void line_server::bind(std::string_view where) { core_->bind(where); }
+
+COMCP_DECL std::string line_server::where() const { return core_->where(); }
+
+COMCP_DECL task<void> line_server::serve() { return detail::line_core::at_home(core_, detail::line_core::run(core_)); }
+
+COMCP_DECL task<void> line_server::drain(duration patience)
+{
+    return detail::line_core::at_home(core_, detail::line_core::drain(core_, patience));
+}
+
+COMCP_DECL void line_server::close() { core_->close(); }
+
+COMCP_DECL std::size_t line_server::sessions() const { return core_->sessions(); }
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/impl/server.ipp
+//
+// A server, what its sessions share, and the tools that it offers: see server/server.hpp, server/server_core.hpp and
+// server/registry.hpp.
 
 #include <memory>
 #include <string>
@@ -22339,14 +23109,19 @@ COMCP_DECL std::shared_ptr<session> make_server_session(const std::shared_ptr<se
     return made;
 }
 
+COMCP_DECL void check_blocking_tools(const server_core& core)
+{
+    const auto tools = core.tools.snapshot();
+    for (const auto& each : tools->all())
+        if (each->blocks() && !core.handler_executor)
+            throw error(fail(errc::invalid_argument, "the blocking tool \"" + each->info.name +
+                                                         "\" needs an executor: server.handlers_on(...)"));
+}
+
 COMCP_DECL task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire)
 {
     const comcp::executor ex = co_await asio::this_coro::executor;
-    const auto tools = core->tools.snapshot();
-    for (const auto& each : tools->all())
-        if (each->blocks() && !core->handler_executor)
-            throw error(fail(errc::invalid_argument, "the blocking tool \"" + each->info.name +
-                                                         "\" needs an executor: server.handlers_on(...)"));
+    check_blocking_tools(*core);
     const auto started = make_server_session(core, ex, std::move(wire));
     const abandon_on_exit guard(started);
     co_await session::start(started);
@@ -23813,19 +24588,9 @@ COMCP_DECL std::shared_ptr<inbound> session::release(inbound& request)
 
 } // namespace comcp::inline COMCP_ABI::detail
 
-// ---- comcp/transport/impl/child_transport.ipp
+// ---- comcp/transport/impl/acceptor.ipp
 //
-// A running child and the stream transport over its pipes: see transport/child_transport.hpp.
-
-// ---- comcp/transport/child.hpp
-//
-// A running child process, owned by one object: three pipes, its exit as an event, an orderly stop, and a destructor
-// that leaves neither a process nor a zombie behind. It knows nothing of messages; a transport reads and writes the
-// pipes.
-//
-// The exit is watched through a pidfd (or, without one, by asking every 20 ms): no SIGCHLD handler, no waitpid for any
-// other process, so the host keeps its own children. The child is not reaped before the rest of its process group has
-// been killed: the zombie keeps the number of the group from being given to somebody else.
+// Binding and accepting: see transport/acceptor.hpp.
 
 // ---- comcp/detail/descriptor.hpp
 //
@@ -23903,6 +24668,737 @@ inline void widen_pipe(int fd) noexcept
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+inline constexpr duration first_pause = std::chrono::milliseconds(10);
+inline constexpr duration longest_pause = std::chrono::seconds(1);
+
+struct acceptor::resume_one
+{
+    waiter* who;
+    void operator()() const { who->complete(); }
+};
+
+struct acceptor::ended
+{
+    ended(acceptor& of, std::shared_ptr<accept_sink> to) : from(&of), sink(std::move(to)) {}
+    void operator()(std::exception_ptr) const
+    {
+        --from->accepting_;
+        sink->accepting_ended();
+    }
+    acceptor* from;
+    std::shared_ptr<accept_sink> sink;
+};
+
+// ---- TCP
+
+COMCP_DECL result<void> acceptor::bind(std::string_view host, std::uint16_t port)
+{
+    if (http::equal_ignoring_case(host, "localhost")) return bind_localhost(port);
+    io_error_code failed;
+    const auto address = asio::ip::make_address(std::string(host), failed);
+    if (failed) {
+        return fail(errc::invalid_argument,
+                    "\"" + std::string(host) + "\" is no address to listen at: give an IP address or \"localhost\"");
+    }
+    result<socket_acceptor> opened = open({address, port});
+    if (!opened) return opened.error();
+    add(*std::move(opened));
+    return {};
+}
+
+COMCP_DECL result<void> acceptor::bind_localhost(std::uint16_t port)
+{
+    constexpr int attempts = 16; // the port that is free in one family may be taken in the other
+    for (int attempt = 1;; ++attempt) {
+        result<socket_acceptor> four = open({asio::ip::address_v4::loopback(), port});
+        if (!four) return four.error();
+        io_error_code ignored;
+        const std::uint16_t taken = tcp_endpoint(four->local_endpoint(ignored)).port();
+        result<socket_acceptor> six = open({asio::ip::address_v6::loopback(), taken});
+        const int reason = six ? 0 : six.error().code.value();
+        const bool no_ipv6 = reason == EAFNOSUPPORT || reason == EADDRNOTAVAIL || reason == EPROTONOSUPPORT;
+        if (!six && !no_ipv6 && port == 0 && attempt < attempts) continue;
+        if (!six && !no_ipv6) return six.error();
+        add(*std::move(four));
+        if (six) add(*std::move(six));
+        return {};
+    }
+}
+
+COMCP_DECL result<acceptor::socket_acceptor> acceptor::open(const asio::ip::tcp::endpoint& at) const
+{
+    io_error_code failed;
+    const stream_protocol::endpoint place(at);
+    socket_acceptor made(home_);
+    made.open(place.protocol(), failed);
+    // Without it a server that was restarted could not listen while connections of the last one fade away.
+    if (!failed) made.set_option(socket_acceptor::reuse_address(true), failed);
+    if (!failed && at.address().is_v6()) made.set_option(asio::ip::v6_only(true), failed);
+    if (!failed) made.bind(place, failed);
+    if (!failed) made.listen(backlog_, failed);
+    if (failed) {
+        const std::string host = at.address().is_v6() ? "[" + at.address().to_string() + "]" : at.address().to_string();
+        return fault(std::error_code(failed.value(), std::system_category()),
+                     "cannot listen at " + host + ":" + std::to_string(at.port()) + ": " + failed.message());
+    }
+    ::fcntl(made.native_handle(), F_SETFD, FD_CLOEXEC);
+    return made;
+}
+
+COMCP_DECL void acceptor::add(socket_acceptor open)
+{
+    io_error_code ignored;
+    const stream_protocol::endpoint at = open.local_endpoint(ignored);
+    if (at.protocol().family() != AF_UNIX) endpoints_.push_back(tcp_endpoint(at));
+    doors_.push_back(std::make_unique<door>(std::move(open), home_, lot_));
+}
+
+// ---- Unix sockets
+
+COMCP_DECL socket_file::socket_file(std::string path)
+{
+    struct stat found{};
+    if (::lstat(path.c_str(), &found) != 0) return;
+    path_ = std::move(path);
+    id_ = found.st_ino;
+    on_ = found.st_dev;
+}
+
+COMCP_DECL void socket_file::remove() noexcept
+{
+    struct stat found{};
+    if (!path_.empty() && ::lstat(path_.c_str(), &found) == 0 && S_ISSOCK(found.st_mode) && found.st_ino == id_ &&
+        found.st_dev == on_)
+        ::unlink(path_.c_str());
+    path_.clear();
+}
+
+COMCP_DECL fault cannot_listen(std::string_view path, int reason, std::string_view why = {})
+{
+    std::string text = "cannot listen at unix:" + std::string(path) + ": ";
+    text += why.empty() ? std::generic_category().message(reason) : std::string(why);
+    return fault(std::error_code(reason, std::system_category()), std::move(text));
+}
+
+/// Removes a socket that nobody listens at any more.
+COMCP_DECL result<void> remove_stale_socket(const std::string& path)
+{
+    struct stat found{};
+    if (::lstat(path.c_str(), &found) != 0) {
+        if (errno == ENOENT) return {};
+        return cannot_listen(path, errno);
+    }
+    if (!S_ISSOCK(found.st_mode)) return cannot_listen(path, EEXIST, "it is there, and is no socket");
+    const unique_fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (probe.get() < 0) return cannot_listen(path, errno);
+    const stream_protocol::endpoint place = unix_endpoint(path);
+    const int refused =
+        ::connect(probe.get(), static_cast<const sockaddr*>(place.data()), static_cast<socklen_t>(place.size())) == 0
+            ? EADDRINUSE
+            : errno;
+    if (refused == EADDRINUSE || refused == EAGAIN) return cannot_listen(path, EADDRINUSE, "somebody listens there");
+    if (refused != ECONNREFUSED && refused != ENOENT) return cannot_listen(path, refused);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return cannot_listen(path, errno);
+    return {};
+}
+
+COMCP_DECL result<void> acceptor::bind_unix(std::string_view path, mode_t mode)
+{
+    if (result<void> good = socket_address::check_path(path); !good) return good.error();
+    const bool named = path.front() != '@';
+    const std::string file(path);
+    if (named) {
+        if (result<void> free = remove_stale_socket(file); !free) return free.error();
+    }
+    io_error_code failed;
+    socket_acceptor made(home_);
+    made.open(stream_protocol(AF_UNIX, 0), failed);
+    if (!failed) made.bind(unix_endpoint(path), failed);
+    if (failed) return cannot_listen(path, failed.value());
+    ::fcntl(made.native_handle(), F_SETFD, FD_CLOEXEC);
+    socket_file owned = named ? socket_file(file) : socket_file();
+    // Before it listens nobody can connect, whatever the umask of the process is.
+    if (named && ::chmod(file.c_str(), mode) != 0) return cannot_listen(path, errno);
+    made.listen(backlog_, failed);
+    if (failed) return cannot_listen(path, failed.value());
+    add(std::move(made));
+    doors_.back()->file = std::move(owned);
+    return {};
+}
+
+// ---- accepting
+
+COMCP_DECL void acceptor::start(const std::shared_ptr<accept_sink>& sink)
+{
+    if (stopped_) return;
+    for (const auto& each : doors_) {
+        ++accepting_;
+        asio::co_spawn(home_, accept(*this, sink, *each), ended(*this, sink));
+    }
+}
+
+COMCP_DECL task<void> acceptor::accept(acceptor& self, std::shared_ptr<accept_sink> sink, door& from)
+{
+    duration wait = first_pause;
+    while (!self.stopped_) {
+        io_error_code failed;
+        const executor home = sink->next_home();
+        stream_socket peer =
+            co_await from.listening->async_accept(home, asio::redirect_error(asio::use_awaitable, failed));
+        if (self.stopped_) break;
+        bool taken = false;
+        try {
+            if (!failed) {
+                ::fcntl(peer.native_handle(), F_SETFD, FD_CLOEXEC);
+                sink->accepted(std::move(peer));
+                taken = true;
+            }
+        } catch (const std::exception&) { // out of memory
+        }
+        if (taken) {
+            wait = first_pause;
+            continue;
+        }
+        // No descriptors, usually. Connections that end give some back, and accepting at once again would only spin.
+        from.pause.start(deadline_after(from.pause.now(), wait), resume_one{&from.paused});
+        co_await from.paused.wait();
+        wait = std::min(wait * 2, longest_pause);
+    }
+}
+
+COMCP_DECL void acceptor::stop()
+{
+    if (std::exchange(stopped_, true)) return;
+    for (const auto& each : doors_) {
+        io_error_code ignored;
+        each->listening->close(ignored);
+        each->file.remove();
+        each->pause.cancel();
+    }
+}
+
+COMCP_DECL void acceptor::resume()
+{
+    for (const auto& each : doors_) each->paused.complete();
+}
+
+COMCP_DECL void acceptor::drop()
+{
+    for (const auto& each : doors_) {
+        each->listening.reset();
+        each->file.remove();
+    }
+    home_ = executor();
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/transport/impl/bridge.ipp
+//
+// The bridge as a program: see transport/bridge.hpp.
+
+// ---- comcp/transport/byte_bridge.hpp
+//
+// Joins stdin and stdout with a socket, byte by byte: what one side does not take, the other side's reading waits for,
+// with one block of memory for each direction. It does not look at what passes.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Thread rule: one executor.
+class byte_bridge : public std::enable_shared_from_this<byte_bridge>
+{
+public:
+    /// The descriptors stay the caller's.
+    byte_bridge(const executor& ex, int input, int output, socket_address to, duration connect_within, duration close);
+    ~byte_bridge();
+
+    /// Connects and runs it to its end. *Result*: why it ended; empty when the host ended it. *Errors*: those of
+    /// connecting.
+    static task<fault> run(std::shared_ptr<byte_bridge> self);
+    /// Ends it at once.
+    void stop();
+
+private:
+    struct pump_ended;
+    struct time_up;
+
+    static task<void> from_host(std::shared_ptr<byte_bridge> self);
+    static task<void> from_app(std::shared_ptr<byte_bridge> self);
+    void end(fault why);
+
+    executor executor_;
+    std::shared_ptr<parking_lot> lot_;
+    asio::posix::stream_descriptor input_;
+    asio::posix::stream_descriptor output_;
+    std::optional<stream_socket> socket_;
+    socket_address to_;
+    duration connect_within_;
+    duration close_;
+    timer clock_;
+    waiter changed_; // the running coroutine
+    std::optional<fault> why_;
+    bool input_over_ = false;
+    bool over_ = false;
+    int pumps_ = 0;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/transport/message_bridge.hpp
+//
+// Joins a host that speaks lines with an application that is reached by exchanges (HTTP): each message of one side goes
+// to the other with its text as it is. Of a message it only knows what the transports must be told: which exchange it
+// opens or answers, and what was negotiated. Not for two byte streams, which need none of this (bridge.hpp).
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// The host's end of input is the orderly end: answers that are owed have the close limit to come. Every request of the
+/// host is answered once, if need be with an error of the bridge. An application that cannot be reached any more, or
+/// that forgot the session, ends the bridge.
+///
+/// Thread rule: one executor.
+class message_bridge : public std::enable_shared_from_this<message_bridge>
+{
+public:
+    message_bridge(const executor& ex, std::unique_ptr<transport> host, std::unique_ptr<transport> app,
+                   const limits& bounds);
+
+    /// Runs it to its end. *Result*: why it ended; empty after an orderly end. *Errors*: those of opening.
+    static task<fault> run(std::shared_ptr<message_bridge> self);
+    /// Ends it in order, without waiting for answers.
+    void stop();
+
+private:
+    /// A message of the host that asks for something, while it is not answered.
+    struct call
+    {
+        std::vector<rpc::id> ids; // of a batch several
+        std::size_t bytes = 0;
+        bool initialize = false;
+    };
+    using calls = std::unordered_map<std::uint64_t, call>;
+    struct pump_ended;
+    struct wake_up;
+    struct time_up;
+
+    static task<void> from_host(std::shared_ptr<message_bridge> self);
+    static task<void> from_app(std::shared_ptr<message_bridge> self);
+    static void on_host_drained(void* self);
+
+    void on_host(transport_event& event);
+    void relay_to_app(std::string_view text);
+    void send_to_app(std::string_view text, const send_hint& hint);
+    void cancel(const rpc::message& notice);
+
+    void on_app(transport_event& event);
+    void relay_to_host(std::string_view text, exchange_id on);
+    void settle(const rpc::parsed& answer, exchange_id on);
+    void on_oversized(const transport_event& event);
+    void on_failed(exchange_id on, const fault& why);
+    void on_closed(exchange_id on);
+
+    void answer_error(const rpc::id* id, std::int64_t code, std::string_view why, std::string_view data = {});
+    void fail_call(calls::iterator which, std::string_view why);
+    void fail_all(std::string_view why);
+    void end(fault why);
+    void wake();
+
+    bool host_is_behind() const { return host_->queued() >= limits_.stream_buffer; }
+    bool over() const { return why_ || (input_over_ && (calls_.empty() || late_)); }
+
+    limits limits_;
+    executor executor_;
+    std::shared_ptr<parking_lot> lot_;
+    std::unique_ptr<transport> host_;
+    std::unique_ptr<transport> app_;
+    rpc::parser from_host_;
+    rpc::parser from_app_;
+    calls calls_; // by the number of the exchange
+    std::uint64_t last_call_ = 0;
+    std::size_t held_ = 0; // bytes of them
+    std::optional<fault> why_;
+    bool input_over_ = false;
+    bool late_ = false; // nothing more is waited for
+    bool listening_ = false;
+    bool leaving_ = false; // the pumps stop
+    int pumps_ = 0;
+    timer clock_;
+    waiter changed_;      // the running coroutine
+    waiter host_taken_;   // the pump from the host
+    waiter answer_taken_; // the pump from the application
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/transport/taken_standard.hpp
+//
+// Taking this process's stdin and stdout over, and giving them back with the flags that they had. Not for reading and
+// writing them.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// A standard descriptor taken over: a private duplicate of it, with a harmless file in its place until `give_back`.
+class taken_descriptor
+{
+public:
+    taken_descriptor() = default;
+    taken_descriptor(const taken_descriptor&) = delete;
+    taken_descriptor& operator=(const taken_descriptor&) = delete;
+    ~taken_descriptor() { give_back(); }
+
+    /// False, with errno, when the descriptor is not open.
+    bool take(int standard, int substitute)
+    {
+        private_ = ::fcntl(standard, F_DUPFD_CLOEXEC, 3);
+        if (private_ < 0) return false;
+        standard_ = standard;
+        flags_ = ::fcntl(private_, F_GETFL);
+        ::fcntl(private_, F_SETPIPE_SZ, 256 * 1024); // fails for what is no pipe, and that is fine
+        return ::dup2(substitute, standard) >= 0;
+    }
+
+    int get() const { return private_; }
+
+    /// O_NONBLOCK belongs to the open file, which the parent shares: it is put back as it was.
+    void give_back()
+    {
+        if (private_ < 0) return;
+        if (flags_ >= 0) ::fcntl(private_, F_SETFL, flags_);
+        ::dup2(private_, standard_);
+        ::close(private_);
+        private_ = -1;
+    }
+
+private:
+    int private_ = -1;
+    int standard_ = -1;
+    int flags_ = -1;
+};
+
+/// Stdin and stdout taken over: a stray print goes to stderr, and a stray read finds an empty stdin.
+class taken_standard
+{
+public:
+    /// False when one of the three standard descriptors is not open.
+    bool take()
+    {
+        // Asked first: what is opened next would get the number of one that is closed.
+        for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+            if (::fcntl(standard, F_GETFD) < 0) return false;
+        const unique_fd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+        return nothing.get() >= 0 && in_.take(STDIN_FILENO, nothing.get()) && out_.take(STDOUT_FILENO, STDERR_FILENO);
+    }
+    int input() const { return in_.get(); }
+    int output() const { return out_.get(); }
+
+    void give_back()
+    {
+        in_.give_back();
+        // What handlers printed and is still in the buffer must not end up in the stream.
+        if (out_.get() >= 0) std::fflush(stdout);
+        out_.give_back();
+    }
+
+private:
+    taken_descriptor in_;
+    taken_descriptor out_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#if defined(COMCP_USE_BOOST_ASIO)
+#include <boost/asio/signal_set.hpp>
+#else
+#include <asio/signal_set.hpp>
+#endif
+
+#include <signal.h>
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// Runs a bridge of either kind until its end. *Errors*: those of its beginning.
+template <class Bridge>
+fault run_to_its_end(asio::io_context& io, const std::shared_ptr<Bridge>& bridge)
+{
+    asio::signal_set signals(io, SIGTERM, SIGINT);
+    signals.async_wait([weak = std::weak_ptr(bridge)](io_error_code failed, int) {
+        const auto held = weak.lock();
+        if (!failed && held) held->stop();
+    });
+    fault ended;
+    std::exception_ptr failure;
+    asio::co_spawn(io, Bridge::run(bridge), [&](std::exception_ptr thrown, fault why) {
+        failure = thrown;
+        ended = std::move(why);
+        io.stop();
+    });
+    io.run();
+    if (failure) std::rethrow_exception(failure);
+    return ended;
+}
+
+inline fault bridge_bytes(socket_address to, const bridge_options& options)
+{
+    taken_standard standard;
+    if (!standard.take()) return fail(errc::not_found, "stdin, stdout and stderr must be open to bridge them");
+    asio::io_context io(1);
+    const auto bridge = std::make_shared<byte_bridge>(io.get_executor(), standard.input(), standard.output(),
+                                                      std::move(to), options.connect_time(), options.limits.close);
+    return run_to_its_end(io, bridge);
+}
+
+inline fault bridge_messages(http::client_settings to, const bridge_options& options)
+{
+    for (const http::field& each : options.fields()) to.fields.set(each.name, each.value);
+    if (options.door()) to.door = options.door();
+    to.bounds = options.limits;
+    to.times.connect = options.connect_time();
+    to.reconnect = [policy = policy::exponential()](const reconnect_facts& facts) { return policy.delay(facts); };
+    asio::io_context io(1);
+    const auto bridge = std::make_shared<message_bridge>(io.get_executor(), make_stdio_transport(options.limits),
+                                                         http::make_client_transport(std::move(to)), options.limits);
+    return run_to_its_end(io, bridge);
+}
+
+} // namespace detail
+
+COMCP_DECL int run_bridge(std::string_view where, bridge_options options)
+{
+    try {
+        const bool lines = where.starts_with("unix:") || where.starts_with("tcp:");
+        const fault ended = lines ? detail::bridge_bytes(socket_address::parse(where).value(), options)
+                                  : detail::bridge_messages(http::settings_for(where).value(), options);
+        return ended.code ? detail::tell_failure(ended.text) : 0;
+    } catch (const error& e) {
+        return detail::tell_failure(e.text());
+    } catch (const std::exception& e) {
+        return detail::tell_failure(e.what());
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/transport/impl/byte_bridge.ipp
+//
+// Two pumps: see transport/byte_bridge.hpp.
+
+#include <cerrno>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+inline constexpr std::size_t bridge_block = 64 * 1024;
+
+struct byte_bridge::pump_ended
+{
+    explicit pump_ended(std::shared_ptr<byte_bridge> of) : self(std::move(of)) {}
+    void operator()(std::exception_ptr failure) const
+    {
+        --self->pumps_;
+        if (failure) self->end(fail(errc::peer_gone, "relaying failed"));
+        self->changed_.complete();
+    }
+    std::shared_ptr<byte_bridge> self;
+};
+
+struct byte_bridge::time_up
+{
+    byte_bridge* self;
+    void operator()() const
+    {
+        self->over_ = true;
+        self->changed_.complete();
+    }
+};
+
+COMCP_DECL byte_bridge::byte_bridge(const executor& ex, int input, int output, socket_address to,
+                                    duration connect_within, duration close)
+    : executor_(ex),
+      lot_(make_parking_lot(ex)),
+      input_(ex, input),
+      output_(ex, output),
+      to_(std::move(to)),
+      connect_within_(connect_within),
+      close_(close),
+      clock_(ex),
+      changed_(*lot_)
+{}
+
+COMCP_DECL byte_bridge::~byte_bridge()
+{
+    if (input_.is_open()) input_.release();
+    if (output_.is_open()) output_.release();
+}
+
+COMCP_DECL task<fault> byte_bridge::run(std::shared_ptr<byte_bridge> self)
+{
+    auto connecting = connect_socket(self->to_, self->connect_within_);
+    stream_socket connected = co_await std::move(connecting);
+    self->socket_.emplace(std::move(connected));
+    io_error_code ignored;
+    self->socket_->native_non_blocking(true, ignored);
+    self->output_.native_non_blocking(true, ignored);
+    self->pumps_ = 2;
+    asio::co_spawn(self->executor_, from_host(self), pump_ended(self));
+    asio::co_spawn(self->executor_, from_app(self), pump_ended(self));
+    while (!self->over_) co_await self->changed_.wait();
+    self->over_ = true;
+    self->clock_.cancel();
+    self->socket_->close(ignored);
+    self->input_.release();
+    self->output_.release();
+    while (self->pumps_ != 0) co_await self->changed_.wait();
+    co_return self->why_.value_or(fault());
+}
+
+COMCP_DECL void byte_bridge::stop()
+{
+    over_ = true;
+    changed_.complete();
+}
+
+COMCP_DECL void byte_bridge::end(fault why)
+{
+    if (over_) return;
+    if (!why_) why_ = std::move(why);
+    over_ = true;
+}
+
+/// Writes all of it. *Result*: why it could not.
+template <class Stream>
+task<std::error_code> write_all(Stream& to, const bool& over, char* bytes, std::size_t size)
+{
+    while (size != 0 && !over) {
+        const iovec piece{bytes, size};
+        const ssize_t n = write_without_sigpipe(to.native_handle(), &piece, 1);
+        if (n >= 0) {
+            bytes += n;
+            size -= static_cast<std::size_t>(n);
+            continue;
+        }
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN && errno != EWOULDBLOCK) co_return std::error_code(errno, std::generic_category());
+        io_error_code failed;
+        co_await to.async_wait(Stream::wait_write, asio::redirect_error(asio::use_awaitable, failed));
+        if (failed) co_return std::error_code(failed.value(), std::generic_category());
+    }
+    co_return std::error_code();
+}
+
+COMCP_DECL task<void> byte_bridge::from_host(std::shared_ptr<byte_bridge> self)
+{
+    const auto block = std::make_unique<char[]>(bridge_block);
+    while (!self->over_) {
+        io_error_code failed;
+        const std::size_t n = co_await self->input_.async_read_some(asio::buffer(block.get(), bridge_block),
+                                                                    asio::redirect_error(asio::use_awaitable, failed));
+        if (self->over_) co_return;
+        if (failed) break;
+        auto writing = write_all(*self->socket_, self->over_, block.get(), n);
+        const std::error_code lost = co_await std::move(writing);
+        if (lost) co_return; // the other pump hears why, after what the application still said
+    }
+    if (self->over_) co_return;
+    // The host has ended: the application sees that, and may still answer.
+    self->input_over_ = true;
+    io_error_code ignored;
+    self->socket_->shutdown(stream_socket::shutdown_send, ignored);
+    self->clock_.start(deadline_after(self->clock_.now(), self->close_), time_up{self.get()});
+}
+
+COMCP_DECL task<void> byte_bridge::from_app(std::shared_ptr<byte_bridge> self)
+{
+    const auto block = std::make_unique<char[]>(bridge_block);
+    while (!self->over_) {
+        io_error_code failed;
+        const std::size_t n = co_await self->socket_->async_read_some(
+            asio::buffer(block.get(), bridge_block), asio::redirect_error(asio::use_awaitable, failed));
+        if (self->over_) co_return;
+        if (failed) {
+            const bool reset = failed != asio::error::eof;
+            if (self->input_over_) self->over_ = true;
+            else
+                self->end(fail(errc::peer_gone, "the application at " + self->to_.text() + " closed the connection" +
+                                                    (reset ? ": " + failed.message() : std::string())));
+            co_return;
+        }
+        auto writing = write_all(self->output_, self->over_, block.get(), n);
+        const std::error_code lost = co_await std::move(writing);
+        if (!lost) continue;
+        self->end(fail(errc::peer_gone, "the host does not take answers any more: " + lost.message()));
+        co_return;
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/transport/impl/child_transport.ipp
+//
+// A running child and the stream transport over its pipes: see transport/child_transport.hpp.
+
+// ---- comcp/transport/child.hpp
+//
+// A running child process, owned by one object: three pipes, its exit as an event, an orderly stop, and a destructor
+// that leaves neither a process nor a zombie behind. It knows nothing of messages; a transport reads and writes the
+// pipes.
+//
+// The exit is watched through a pidfd (or, without one, by asking every 20 ms): no SIGCHLD handler, no waitpid for any
+// other process, so the host keeps its own children. The child is not reaped before the rest of its process group has
+// been killed: the zombie keeps the number of the group from being given to somebody else.
 
 // ---- comcp/detail/lookup.hpp
 //
@@ -24962,6 +26458,7 @@ private:
 #include <deque>
 #include <memory>
 #include <string>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <utility>
 
@@ -24988,7 +26485,7 @@ public:
     {
         queue_.back() += '\n';
         dirty_ = true;
-        if (in_turn_ || posted_ || waiting_) return;
+        if (in_turn_ || posted_ || waiting_ || !stream_) return;
         posted_ = true; // one write for everything that this turn of the executor queues
         asio::post(executor_, [weak = this->weak_from_this()] {
             if (auto self = weak.lock()) {
@@ -25013,7 +26510,7 @@ public:
                 parts[count++] = {each.data() + skip, each.size() - skip};
                 skip = 0;
             }
-            const ssize_t n = write_without_sigpipe(stream_->native_handle(), parts, count);
+            const ssize_t n = write_parts(parts, count);
             if (n < 0) {
                 if (errno == EINTR) continue;
                 if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -25051,6 +26548,7 @@ public:
     {
         stream_ = nullptr;
         drained_ = nullptr;
+        executor_ = comcp::executor(); // a strand must not outlive the context
     }
 
 private:
@@ -25059,6 +26557,18 @@ private:
     // Kept for the next message. Given back and taken anew for each large one, it would go to the system and come back
     // page by page.
     static constexpr std::size_t kept_capacity = 2 * 1024 * 1024;
+
+    ssize_t write_parts(iovec* parts, int count)
+    {
+        if constexpr (requires { typename Stream::protocol_type; }) { // sockets need no guard against SIGPIPE
+            msghdr message{};
+            message.msg_iov = parts;
+            message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
+            return ::sendmsg(stream_->native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        } else {
+            return write_without_sigpipe(stream_->native_handle(), parts, count);
+        }
+    }
 
     void advance(std::size_t n)
     {
@@ -25268,14 +26778,704 @@ COMCP_DECL std::unique_ptr<transport> make_child_transport(child_process what, c
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/transport/impl/stdio.ipp
+// ---- comcp/transport/impl/connect.ipp
 //
-// Taking stdin and stdout over, and giving them back: see transport/stdio.hpp.
+// Name look-up and connecting with one time limit for both.
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+using tcp_places = std::vector<asio::ip::tcp::endpoint>;
+
+COMCP_DECL tcp_places places_without_look_up(const socket_address& to)
+{
+    using namespace asio::ip;
+    tcp_places out;
+    if (const auto v4 = http::parse_ipv4(to.host)) {
+        out.emplace_back(address_v4(*v4), to.port);
+    } else if (const auto v6 = http::parse_ipv6(to.host)) {
+        out.emplace_back(address_v6(*v6), to.port);
+    } else if (http::is_loopback(to.host)) {
+        out.emplace_back(address_v4::loopback(), to.port);
+        out.emplace_back(address_v6::loopback(), to.port);
+    }
+    return out;
+}
+
+/// A look-up that is waited for. The resolver's handler only knows it weakly: a look-up cannot be stopped.
+struct look_up
+{
+    explicit look_up(const executor& ex) : lot(make_parking_lot(ex)), ended(*lot) {}
+
+    std::shared_ptr<parking_lot> lot;
+    waiter ended;
+    tcp_places found;
+    io_error_code failed = asio::error::timed_out;
+};
+
+struct look_up_ended
+{
+    std::weak_ptr<look_up> of;
+
+    void operator()(io_error_code failed, const asio::ip::tcp::resolver::results_type& found) const
+    {
+        const auto waiting = of.lock();
+        if (!waiting) return;
+        waiting->failed = failed;
+        for (const auto& each : found) waiting->found.push_back(each.endpoint());
+        waiting->ended.complete();
+    }
+};
+
+struct end_look_up
+{
+    look_up* of;
+    void operator()() const { of->ended.complete(); }
+};
+
+struct close_socket
+{
+    stream_socket* socket;
+    void operator()() const
+    {
+        io_error_code ignored;
+        socket->close(ignored);
+    }
+};
+
+COMCP_DECL fault connect_fault(const std::string& name, const io_error_code& failed)
+{
+    if (failed == asio::error::operation_aborted || failed == asio::error::timed_out)
+        return fail(errc::timed_out, "no connection to " + name + " within the time limit");
+    return fail(errc::peer_gone, "cannot connect to " + name + ": " + failed.message());
+}
+
+COMCP_DECL void throw_if_connecting_was_cancelled(const asio::cancellation_state& asked)
+{
+    if (is_cancelled(asked)) throw error(fail(errc::cancelled, "connecting was cancelled"));
+}
+
+COMCP_DECL task<tcp_places> look_up_places(socket_address to, time_point until, std::string name)
+{
+    const executor ex = co_await asio::this_coro::executor;
+    const auto waiting = std::make_shared<look_up>(ex);
+    asio::ip::tcp::resolver resolver(ex);
+    timer clock(ex);
+    clock.start(until, end_look_up{waiting.get()});
+    resolver.async_resolve(to.host, std::to_string(to.port), asio::ip::resolver_base::numeric_service,
+                           look_up_ended{waiting});
+    co_await waiting->ended.wait();
+    const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+    throw_if_connecting_was_cancelled(asked);
+    if (waiting->failed) throw error(connect_fault(name, waiting->failed));
+    co_return std::move(waiting->found);
+}
+
+COMCP_DECL task<stream_socket> connect_tcp(socket_address to, duration within, std::string name)
+{
+    const executor ex = co_await asio::this_coro::executor;
+    timer clock(ex);
+    const time_point until = deadline_after(clock.now(), within);
+    tcp_places places = places_without_look_up(to);
+    if (places.empty()) {
+        auto looking = look_up_places(to, until, name);
+        places = co_await std::move(looking);
+    }
+    io_error_code failed = asio::error::host_not_found;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const time_point now = clock.now();
+        if (now >= until) failed = asio::error::timed_out;
+        if (now >= until) break;
+        const auto left = static_cast<duration::rep>(places.size() - i);
+        stream_socket socket(ex);
+        clock.start(until == time_point::max() ? until : now + (until - now) / left, close_socket{&socket});
+        const stream_protocol::endpoint place(places[i]);
+        co_await socket.async_connect(place, asio::redirect_error(asio::use_awaitable, failed));
+        clock.cancel();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        throw_if_connecting_was_cancelled(asked);
+        if (failed) continue;
+        io_error_code ignored;
+        socket.set_option(asio::socket_base::keep_alive(true), ignored); // a peer that vanished is noticed some day
+        send_at_once(socket);
+        co_return socket;
+    }
+    throw error(connect_fault(name, failed));
+}
+
+COMCP_DECL fault unix_fault(const std::string& name, int reason)
+{
+    if (reason == ENOENT) return fail(errc::not_found, "cannot connect to " + name + ": there is no such socket");
+    if (reason == ECONNREFUSED) return fail(errc::peer_gone, "cannot connect to " + name + ": nobody listens there");
+    return fail(errc::peer_gone, "cannot connect to " + name + ": " + std::generic_category().message(reason));
+}
+
+COMCP_DECL task<stream_socket> connect_unix(socket_address to, duration within, std::string name)
+{
+    const executor ex = co_await asio::this_coro::executor;
+    timer clock(ex);
+    const time_point until = deadline_after(clock.now(), within);
+    const stream_protocol::endpoint place = unix_endpoint(to.path);
+    duration pause = std::chrono::milliseconds(1);
+    for (;;) {
+        stream_socket socket(ex);
+        io_error_code failed;
+        socket.open(stream_protocol(AF_UNIX, 0), failed);
+        if (failed) throw error(unix_fault(name, failed.value()));
+        ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+        socket.native_non_blocking(true, failed);
+        // Not async_connect: a Unix socket whose queue is full says EAGAIN, and then never tells when there is room.
+        if (::connect(socket.native_handle(), static_cast<const sockaddr*>(place.data()),
+                      static_cast<socklen_t>(place.size())) == 0)
+            co_return socket;
+        const int reason = errno;
+        if (reason == EINTR) continue;
+        if (reason != EAGAIN) throw error(unix_fault(name, reason));
+        if (clock.now() >= until)
+            throw error(fail(errc::timed_out, "no connection to " + name + " within the time limit"));
+        co_await clock.wait_for(std::min(pause, until - clock.now()));
+        pause = std::min(pause * 2, duration(std::chrono::milliseconds(100)));
+    }
+}
+
+} // namespace detail
+
+COMCP_DECL task<stream_socket> connect_socket(socket_address to, duration within, std::string name)
+{
+    if (name.empty()) name = to.text();
+    if (to.is_unix()) return detail::connect_unix(std::move(to), within, std::move(name));
+    return detail::connect_tcp(std::move(to), within, std::move(name));
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/transport/impl/message_bridge.ipp
+//
+// What is relayed, and what is owed: see transport/message_bridge.hpp.
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+struct message_bridge::pump_ended
+{
+    explicit pump_ended(std::shared_ptr<message_bridge> of) : self(std::move(of)) {}
+    void operator()(std::exception_ptr failure) const
+    {
+        --self->pumps_;
+        if (failure) self->end(fail(errc::peer_gone, "relaying failed"));
+        self->changed_.complete();
+    }
+    std::shared_ptr<message_bridge> self;
+};
+
+struct message_bridge::wake_up
+{
+    explicit wake_up(std::weak_ptr<message_bridge> of) : self(std::move(of)) {}
+    void operator()() const
+    {
+        const auto held = self.lock();
+        if (!held) return;
+        if (!held->host_is_behind() || held->leaving_) {
+            held->host_taken_.complete();
+            held->answer_taken_.complete();
+        }
+        held->changed_.complete();
+    }
+    std::weak_ptr<message_bridge> self;
+};
+
+struct message_bridge::time_up
+{
+    message_bridge* self;
+    void operator()() const
+    {
+        self->late_ = true;
+        if (self->leaving_) self->app_->close(); // it does not come to its end by itself
+        self->wake();
+    }
+};
+
+COMCP_DECL message_bridge::message_bridge(const executor& ex, std::unique_ptr<transport> host,
+                                          std::unique_ptr<transport> app, const limits& bounds)
+    : limits_(bounds),
+      executor_(ex),
+      lot_(make_parking_lot(ex)),
+      host_(std::move(host)),
+      app_(std::move(app)),
+      from_host_(bounds.depth),
+      from_app_(bounds.depth),
+      clock_(ex),
+      changed_(*lot_),
+      host_taken_(*lot_),
+      answer_taken_(*lot_)
+{}
+
+// ---- life
+
+COMCP_DECL task<fault> message_bridge::run(std::shared_ptr<message_bridge> self)
+{
+    co_await self->app_->open();
+    co_await self->host_->open();
+    self->host_->on_drained(on_host_drained, self.get());
+    self->pumps_ = 2;
+    asio::co_spawn(self->executor_, from_host(self), pump_ended(self));
+    asio::co_spawn(self->executor_, from_app(self), pump_ended(self));
+    while (!self->over()) co_await self->changed_.wait();
+
+    self->fail_all(self->why_ ? self->why_->text : "the bridge was told to end before the answer came");
+    const duration limit = self->limits_.close;
+    self->late_ = false;
+    self->clock_.start(deadline_after(self->clock_.now(), limit), time_up{self.get()});
+    self->host_->flush();
+    while (self->host_->queued() != 0 && !self->host_->write_error() && !self->late_) co_await self->changed_.wait();
+    // The application hears that its session is over, if that can be done in time.
+    self->leaving_ = true;
+    if (!self->late_) {
+        self->clock_.start(deadline_after(self->clock_.now(), limit), time_up{self.get()});
+        auto finishing = self->app_->finish();
+        co_await std::move(finishing);
+    }
+    self->clock_.cancel();
+    self->app_->close();
+    self->host_->close();
+    self->wake();
+    while (self->pumps_ != 0) co_await self->changed_.wait();
+    co_return self->why_.value_or(fault());
+}
+
+COMCP_DECL void message_bridge::stop()
+{
+    input_over_ = late_ = true;
+    wake();
+}
+
+COMCP_DECL void message_bridge::end(fault why)
+{
+    if (!why_) why_ = std::move(why);
+    wake();
+}
+
+COMCP_DECL void message_bridge::wake() { asio::post(executor_, wake_up(weak_from_this())); }
+
+COMCP_DECL void message_bridge::on_host_drained(void* which)
+{
+    auto& self = *static_cast<message_bridge*>(which);
+    if (const std::error_code failed = self.host_->write_error())
+        return self.end(fail(errc::peer_gone, "the host does not take answers any more: " + failed.message()));
+    self.wake();
+}
+
+// ---- from the host
+
+COMCP_DECL task<void> message_bridge::from_host(std::shared_ptr<message_bridge> self)
+{
+    transport_batch batch;
+    while (!self->leaving_ && !self->input_over_) {
+        co_await self->host_->receive(batch);
+        for (transport_event& each : batch) self->on_host(each);
+        self->from_host_.clear();
+        self->host_->flush();
+        while (self->host_is_behind() && !self->leaving_) co_await self->host_taken_.wait();
+    }
+}
+
+COMCP_DECL void message_bridge::on_host(transport_event& event)
+{
+    if (leaving_) return; // we closed it
+    switch (event.what) {
+    case transport_event::kind::message: return relay_to_app(event.text);
+    case transport_event::kind::oversized:
+        if (event.skipped.has_method && event.skipped.id_known)
+            answer_error(&event.skipped.id, rpc_code::invalid_request, "the message is over the size limit");
+        return;
+    case transport_event::kind::closed:
+        input_over_ = true;
+        if (event.why.code) return end(std::move(event.why));
+        clock_.start(deadline_after(clock_.now(), limits_.close), time_up{this});
+        return wake();
+    default: return;
+    }
+}
+
+COMCP_DECL void message_bridge::relay_to_app(std::string_view text)
+{
+    using status = rpc::parsed::status;
+    const rpc::parsed& read = from_host_.parse(text);
+    if (read.state == status::not_json || read.state == status::too_deep)
+        return answer_error(nullptr, rpc_code::parse_error, read.why);
+    if (read.state == status::invalid) {
+        if (read.has_method || !read.id_known) // what looks like an answer gets none
+            answer_error(read.id_known ? &read.id : nullptr, rpc_code::invalid_request, read.why);
+        return;
+    }
+
+    call asked;
+    asked.bytes = text.size();
+    const auto look_at = [&](const rpc::parsed& one) {
+        if (one.state != status::message || one.msg.type != rpc::message::kind::request) return;
+        asked.ids.push_back(one.msg.id);
+        asked.initialize = asked.initialize || one.msg.method == "initialize";
+    };
+    if (read.state == status::message) look_at(read);
+    for (const rpc::parsed& each : read.elements) look_at(each);
+
+    send_hint hint;
+    if (asked.ids.empty()) {
+        const bool one = read.state == status::message;
+        const bool notice = !one || read.msg.type == rpc::message::kind::notification;
+        hint.what = notice ? send_hint::kind::notification : send_hint::kind::answer;
+        send_to_app(text, hint);
+        if (!one || !notice) return;
+        if (read.msg.method == "notifications/cancelled") return cancel(read.msg);
+        if (read.msg.method == "notifications/initialized" && !std::exchange(listening_, true)) app_->listen();
+        return;
+    }
+    if (calls_.size() >= limits_.in_flight || held_ >= limits_.message) {
+        for (const rpc::id& each : asked.ids)
+            answer_error(&each, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
+        return;
+    }
+    hint.what = send_hint::kind::request;
+    hint.exchange = exchange_id(++last_call_);
+    held_ += asked.bytes;
+    calls_.emplace(last_call_, std::move(asked));
+    send_to_app(text, hint);
+}
+
+COMCP_DECL void message_bridge::send_to_app(std::string_view text, const send_hint& hint)
+{
+    app_->begin(hint) += text;
+    app_->commit();
+}
+
+/// A cancelled request gets no answer, and its exchange perhaps no end.
+COMCP_DECL void message_bridge::cancel(const rpc::message& notice)
+{
+    const auto named = rpc::detail::read_id(notice.params ? member(*notice.params, "requestId") : nullptr, {});
+    if (!named) return;
+    for (auto each = calls_.begin(); each != calls_.end(); ++each) {
+        const call& one = each->second;
+        // 2025-11-25, cancellation: never of initialize (B-2).
+        if (one.initialize || one.ids.size() != 1 || one.ids.front() != *named) continue;
+        app_->abandon(exchange_id(each->first));
+        held_ -= one.bytes;
+        calls_.erase(each);
+        return wake();
+    }
+}
+
+// ---- from the application
+
+COMCP_DECL task<void> message_bridge::from_app(std::shared_ptr<message_bridge> self)
+{
+    transport_batch batch;
+    while (!self->leaving_) {
+        co_await self->app_->receive(batch);
+        for (transport_event& each : batch) {
+            if (self->leaving_ || each.what == transport_event::kind::closed) co_return;
+            self->on_app(each);
+            self->host_->flush();
+            while (self->host_is_behind() && !self->leaving_) co_await self->answer_taken_.wait();
+        }
+        self->from_app_.clear();
+    }
+}
+
+COMCP_DECL void message_bridge::on_app(transport_event& event)
+{
+    switch (event.what) {
+    case transport_event::kind::message: return relay_to_host(event.text, event.exchange);
+    case transport_event::kind::oversized: return on_oversized(event);
+    case transport_event::kind::exchange_failed: return on_failed(event.exchange, event.why);
+    case transport_event::kind::exchange_closed: return on_closed(event.exchange);
+    case transport_event::kind::closed: return;
+    }
+}
+
+COMCP_DECL void message_bridge::relay_to_host(std::string_view text, exchange_id on)
+{
+    using status = rpc::parsed::status;
+    const rpc::parsed& read = from_app_.parse(text);
+    if (read.state == status::not_json) return; // no line of it must reach the host
+    if (read.state == status::too_deep) {
+        if (const auto found = calls_.find(static_cast<std::uint64_t>(on)); found != calls_.end()) {
+            app_->complete(on);
+            fail_call(found, "the answer is nested too deep");
+        }
+        return;
+    }
+    // Newlines between tokens would end the line.
+    rpc::write_raw(host_->begin({}), text);
+    host_->commit();
+    if (read.state == status::message) settle(read, on);
+    for (const rpc::parsed& each : read.elements) settle(each, on);
+}
+
+COMCP_DECL bool is_plain_version(std::string_view text)
+{
+    return !text.empty() && text.size() <= 64 &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7F'; });
+}
+
+COMCP_DECL void message_bridge::settle(const rpc::parsed& answer, exchange_id on)
+{
+    const rpc::message& said = answer.msg;
+    const bool result = said.type == rpc::message::kind::result;
+    if (answer.state != rpc::parsed::status::message || (!result && said.type != rpc::message::kind::error)) return;
+    const auto found = calls_.find(static_cast<std::uint64_t>(on));
+    if (found == calls_.end()) return;
+    call& asked = found->second;
+    if (said.has_id) {
+        const auto same = [&](const rpc::id& one) {
+            return one == said.id || (one.decimal() && one.decimal() == said.id.decimal());
+        };
+        if (std::erase_if(asked.ids, same) == 0) return;
+    } else if (asked.ids.size() != 1) {
+        return; // an error without an id: whom it answers is not known
+    } else {
+        // The host does not see whom it answers either.
+        answer_error(&asked.ids.front(), rpc_code::internal_error, "the server answered with an error without an id");
+        asked.ids.clear();
+    }
+    if (asked.initialize && result) {
+        const auto version = string_member(*said.result, "protocolVersion");
+        if (version && is_plain_version(*version)) app_->negotiated(*version);
+    }
+    if (!asked.ids.empty()) return;
+    held_ -= asked.bytes;
+    calls_.erase(found);
+    app_->complete(on);
+    if (input_over_) wake();
+}
+
+COMCP_DECL void message_bridge::on_oversized(const transport_event& event)
+{
+    const rpc::oversize_facts& facts = event.skipped;
+    if (facts.has_method) {
+        if (!facts.id_known) return; // a notice
+        send_hint hint;
+        hint.what = send_hint::kind::answer;
+        std::string refusal;
+        rpc::write_error(refusal, &facts.id, rpc_code::invalid_request, "the message is over the size limit");
+        return send_to_app(refusal, hint);
+    }
+    const auto found = calls_.find(static_cast<std::uint64_t>(event.exchange));
+    if (found == calls_.end()) return;
+    app_->complete(event.exchange);
+    fail_call(found, "the answer is over the size limit");
+}
+
+COMCP_DECL void message_bridge::on_failed(exchange_id on, const fault& why)
+{
+    if (const auto found = calls_.find(static_cast<std::uint64_t>(on)); found != calls_.end())
+        fail_call(found, why.text);
+    if (why.code == errc::session_expired) end(fail(errc::session_expired, "the application forgot the session"));
+    if (why.code == errc::not_found || (why.code == errc::peer_gone && why.fate == outcome::not_sent)) end(why);
+}
+
+COMCP_DECL void message_bridge::on_closed(exchange_id on)
+{
+    const auto found = calls_.find(static_cast<std::uint64_t>(on));
+    if (found == calls_.end()) return app_->complete(on);
+    if (app_->resume(on)) return;
+    app_->abandon(on);
+    fail_call(found, "the server ended the response without an answer");
+}
+
+// ---- errors of our own
+
+COMCP_DECL void message_bridge::answer_error(const rpc::id* id, std::int64_t code, std::string_view why,
+                                             std::string_view data)
+{
+    rpc::write_error(host_->begin({}), id, code, why, data);
+    host_->commit();
+}
+
+COMCP_DECL void message_bridge::fail_call(calls::iterator which, std::string_view why)
+{
+    for (const rpc::id& each : which->second.ids) answer_error(&each, rpc_code::internal_error, why);
+    held_ -= which->second.bytes;
+    calls_.erase(which);
+    if (input_over_) wake();
+}
+
+COMCP_DECL void message_bridge::fail_all(std::string_view why)
+{
+    while (!calls_.empty()) {
+        app_->abandon(exchange_id(calls_.begin()->first));
+        fail_call(calls_.begin(), why);
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/transport/impl/socket_transport.ipp
+//
+// The two ends of a socket: see transport/socket_transport.hpp.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+class socket_transport : public stream_transport<stream_socket>
+{
+public:
+    ~socket_transport() override { close(); }
+
+    /// The peer sees the end of its input; its last words are not waited for.
+    task<void> finish() override
+    {
+        io_error_code ignored;
+        if (socket_) socket_->shutdown(stream_socket::shutdown_send, ignored);
+        co_return;
+    }
+    void close() noexcept override
+    {
+        detach();
+        socket_.reset();
+    }
+    void context_gone() noexcept override { close(); }
+
+protected:
+    explicit socket_transport(const limits& bounds) : stream_transport(bounds) {}
+
+    void use(stream_socket connected)
+    {
+        io_error_code ignored;
+        connected.native_non_blocking(true, ignored);
+        socket_.emplace(std::move(connected));
+        attach(*socket_, *socket_, socket_->get_executor());
+    }
+
+private:
+    std::optional<stream_socket> socket_;
+};
+
+class connecting_transport final : public socket_transport
+{
+public:
+    connecting_transport(socket_address to, duration within, const limits& bounds)
+        : socket_transport(bounds),
+          to_(std::move(to)),
+          within_(within)
+    {}
+
+    task<void> open() override
+    {
+        auto connecting = connect_socket(to_, within_);
+        stream_socket connected = co_await std::move(connecting);
+        use(std::move(connected));
+    }
+
+private:
+    task<fault> why_ended(std::error_code failed) override
+    {
+        std::string text = "the server at " + to_.text() + " closed the connection";
+        if (failed) text += ": " + failed.message();
+        co_return fault(errc::peer_gone, std::move(text));
+    }
+
+    socket_address to_;
+    duration within_;
+};
+
+class accepted_transport final : public socket_transport
+{
+public:
+    accepted_transport(stream_socket accepted, const limits& bounds)
+        : socket_transport(bounds),
+          accepted_(std::move(accepted))
+    {}
+
+    task<void> open() override
+    {
+        send_at_once(*accepted_);
+        use(*std::move(accepted_));
+        accepted_.reset();
+        co_return;
+    }
+
+    task<void> receive(transport_batch& batch) override
+    {
+        return begun_ ? stream_transport::receive(batch) : receive_first(batch);
+    }
+
+    void context_gone() noexcept override
+    {
+        accepted_.reset();
+        socket_transport::context_gone();
+    }
+
+private:
+    task<void> receive_first(transport_batch& batch)
+    {
+        auto receiving = stream_transport::receive(batch);
+        co_await std::move(receiving);
+        begun_ = true;
+        transport_event& first = batch.front();
+        const bool json = first.what == transport_event::kind::message
+                              ? first.text.find_first_of("{[") == first.text.find_first_not_of(" \t")
+                              : first.what != transport_event::kind::oversized || first.skipped.object;
+        if (json) co_return;
+        batch.clear();
+        transport_event& end = batch.emplace_back();
+        end.what = transport_event::kind::closed;
+        end.why = fault(errc::invalid_message, "the peer speaks no MCP: its first line is no JSON");
+        close();
+    }
+
+    std::optional<stream_socket> accepted_;
+    bool begun_ = false;
+};
+
+} // namespace detail
+
+COMCP_DECL std::unique_ptr<transport> make_socket_transport(socket_address to, duration connect_within,
+                                                            const limits& bounds)
+{
+    return std::make_unique<detail::connecting_transport>(std::move(to), connect_within, bounds);
+}
+
+COMCP_DECL std::unique_ptr<transport> make_socket_transport(stream_socket accepted, const limits& bounds)
+{
+    return std::make_unique<detail::accepted_transport>(std::move(accepted), bounds);
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/transport/impl/stdio.ipp
+//
+// Sessions over stdin and stdout: see transport/stdio.hpp.
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -25286,44 +27486,6 @@ namespace comcp::inline COMCP_ABI
 namespace detail
 {
 
-/// A standard descriptor taken over: a private duplicate of it, with a harmless file in its place until `give_back`.
-class taken_descriptor
-{
-public:
-    taken_descriptor() = default;
-    taken_descriptor(const taken_descriptor&) = delete;
-    taken_descriptor& operator=(const taken_descriptor&) = delete;
-    ~taken_descriptor() { give_back(); }
-
-    /// False, with errno, when the descriptor is not open.
-    bool take(int standard, int substitute)
-    {
-        private_ = ::fcntl(standard, F_DUPFD_CLOEXEC, 3);
-        if (private_ < 0) return false;
-        standard_ = standard;
-        flags_ = ::fcntl(private_, F_GETFL);
-        ::fcntl(private_, F_SETPIPE_SZ, 256 * 1024); // fails for what is no pipe, and that is fine
-        return ::dup2(substitute, standard) >= 0;
-    }
-
-    int get() const { return private_; }
-
-    /// O_NONBLOCK belongs to the open file, which the parent shares: it is put back as it was.
-    void give_back()
-    {
-        if (private_ < 0) return;
-        if (flags_ >= 0) ::fcntl(private_, F_SETFL, flags_);
-        ::dup2(private_, standard_);
-        ::close(private_);
-        private_ = -1;
-    }
-
-private:
-    int private_ = -1;
-    int standard_ = -1;
-    int flags_ = -1;
-};
-
 class stdio_transport final : public stream_transport<asio::posix::stream_descriptor>
 {
 public:
@@ -25333,16 +27495,10 @@ public:
     task<void> open() override
     {
         const comcp::executor ex = co_await asio::this_coro::executor;
-        // Asked first: what is opened next would get the number of one that is closed.
-        bool taken = true;
-        for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-            taken = taken && ::fcntl(standard, F_GETFD) >= 0;
-        const int nothing = taken ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
-        taken = nothing >= 0 && taken_in_.take(STDIN_FILENO, nothing) && taken_out_.take(STDOUT_FILENO, STDERR_FILENO);
-        if (nothing >= 0) ::close(nothing);
-        if (!taken) throw error(fail(errc::not_found, "stdin, stdout and stderr must be open to serve on stdio"));
-        input_.emplace(ex, taken_in_.get());
-        output_.emplace(ex, taken_out_.get());
+        if (!standard_.take())
+            throw error(fail(errc::not_found, "stdin, stdout and stderr must be open to serve on stdio"));
+        input_.emplace(ex, standard_.input());
+        output_.emplace(ex, standard_.output());
         output_->non_blocking(true);
         attach(*input_, *output_, ex);
     }
@@ -25368,14 +27524,10 @@ private:
         if (output_) output_->release();
         input_.reset();
         output_.reset();
-        taken_in_.give_back();
-        // What handlers printed and is still in the buffer must not end up in the stream.
-        if (taken_out_.get() >= 0) std::fflush(stdout);
-        taken_out_.give_back();
+        standard_.give_back();
     }
 
-    taken_descriptor taken_in_;
-    taken_descriptor taken_out_;
+    taken_standard standard_;
     std::optional<asio::posix::stream_descriptor> input_;
     std::optional<asio::posix::stream_descriptor> output_;
 };

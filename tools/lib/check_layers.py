@@ -16,7 +16,7 @@ INCLUDE = ROOT / "include"
 # Includes point down only. An entry is a header, or a folder (with a slash at its end); the longest entry that fits a
 # header decides. A header that no entry fits is an error, so that its layer is chosen and not guessed.
 LAYERS = [
-    (7, "umbrella", "comcp.hpp stdio.hpp http.hpp src.hpp"),
+    (7, "umbrella", "comcp.hpp stdio.hpp socket.hpp http.hpp src.hpp"),
     (6, "fleet", "pool/ gateway/ auth/ tls.hpp tls/"),
     (5, "roles", "client/ server/"),
     (4, "session", "session/"),
@@ -35,7 +35,7 @@ OUT_OF_REACH = [("stdio.hpp", "http/"), ("json/", "rpc/"), ("protocol/", "wire/"
 
 # Values and bytes in, values out: no Asio, directly or through another header.
 PURE = (
-    "json/ rpc/ protocol/ wire/ transport/framing.hpp"
+    "json/ rpc/ protocol/ wire/ transport/framing.hpp transport/socket_address.hpp"
     " http/body.hpp http/chunked.hpp http/date.hpp http/event_store.hpp http/fields.hpp http/grammar.hpp"
     " http/guard.hpp http/host.hpp http/limits.hpp http/line.hpp http/media.hpp http/message.hpp http/parser.hpp"
     " http/print.hpp http/reply_rules.hpp http/request_parser.hpp http/response_parser.hpp http/retry_after.hpp"

@@ -26,7 +26,7 @@ namespace comcp::inline COMCP_ABI::http::detail
 
 /// Ownership: the transport, and each connection's coroutine, by value. Thread rule: its executor. It may outlive the
 /// execution context.
-class client_hub final : public connection_owner, public std::enable_shared_from_this<client_hub>
+class client_hub final : public http::connection_owner, public std::enable_shared_from_this<client_hub>
 {
 public:
     client_hub(const executor& ex, client_settings with);

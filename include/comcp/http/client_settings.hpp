@@ -8,6 +8,7 @@
 #include <comcp/http/connector.hpp>
 #include <comcp/http/fields.hpp>
 #include <comcp/http/limits.hpp>
+#include <comcp/http/listen_address.hpp>
 #include <comcp/http/print.hpp>
 #include <comcp/http/url.hpp>
 #include <comcp/limits.hpp>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace comcp::inline COMCP_ABI::http
 {
@@ -59,6 +61,24 @@ struct client_settings
     std::function<std::optional<duration>(const reconnect_facts&)> reconnect;
     comcp::detail::random_source random = ::getrandom;
 };
+
+/// The settings for an endpoint: an absolute http or https URL, or "http://unix:/run/app.sock:/mcp" for HTTP over a
+/// Unix socket (http/listen_address.hpp), whose requests name the host localhost. *Errors*: errc::invalid_argument.
+inline result<client_settings> settings_for(std::string_view endpoint)
+{
+    if (!listen_address::names_socket(endpoint)) {
+        result<url> to = url::parse(endpoint);
+        if (!to) return std::move(to).error();
+        return client_settings(*std::move(to));
+    }
+    result<listen_address> at = listen_address::parse(endpoint);
+    if (!at) return std::move(at).error();
+    result<url> to = url::parse("http://localhost" + at->path);
+    if (!to) return std::move(to).error();
+    client_settings out(*std::move(to));
+    out.door = std::make_shared<unix_connector>(std::move(at->socket));
+    return out;
+}
 
 /// Whether a host may set this field. *Errors*: `errc::invalid_argument`; the value, which may be a secret, is not in
 /// the text.

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // How a client gets from a URL to a connected byte stream: an interface that a host (or the TLS header) can implement,
-// and plain TCP. It knows nothing of HTTP.
+// plain TCP, and Unix sockets. It knows nothing of HTTP.
 #pragma once
 
 #include <comcp/http/url.hpp>
 #include <comcp/limits.hpp>
 #include <comcp/task.hpp>
 #include <comcp/transport/any_stream.hpp>
+#include <comcp/transport/socket_address.hpp>
 
 #include <memory>
+#include <string>
 
 namespace comcp::inline COMCP_ABI::http
 {
@@ -33,15 +35,26 @@ public:
     virtual task<std::unique_ptr<any_stream>> connect(url to, duration within) = 0;
 };
 
-/// TCP. Addresses and `localhost` are connected to without a look-up: `localhost` is 127.0.0.1 and, when nobody
-/// listens there, ::1. Every other name goes to Asio's resolver, which starts one thread of its own for each execution
-/// context, and whose look-up a context that is destroyed waits for. Addresses of a name are tried one after another,
-/// each for its share of the time that is left.
+/// TCP, as `connect_socket` does it (transport/connect.hpp).
 class tcp_connector final : public connector
 {
 public:
     bool knows(scheme which) const override { return which == scheme::http; }
     task<std::unique_ptr<any_stream>> connect(url to, duration within) override;
+};
+
+/// HTTP over one Unix socket, whatever the URL's host and port are.
+class unix_connector final : public connector
+{
+public:
+    /// *Errors*: errc::invalid_argument when no Unix socket can have this path.
+    explicit unix_connector(std::string path);
+    bool knows(scheme which) const override { return which == scheme::http; }
+    /// *Errors*: also errc::not_found when there is no such socket.
+    task<std::unique_ptr<any_stream>> connect(url to, duration within) override;
+
+private:
+    socket_address place_;
 };
 
 } // namespace comcp::inline COMCP_ABI::http

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Accepts TCP connections and serves HTTP/1.1 on them: the sockets of an `http::service`. It runs on the user's own
-// io_context and starts no thread. Not for deciding anything about requests, and not for TLS: `serve` takes streams
-// that somebody else has accepted.
+// Accepts connections, TCP and Unix, and serves HTTP/1.1 on them: the sockets of an `http::service`. It runs on the
+// user's own io_context and starts no thread. Not for deciding anything about requests, and not for TLS: `serve` takes
+// streams that somebody else has accepted.
 #pragma once
 
 #include <comcp/config.hpp>
@@ -10,8 +10,11 @@
 #include <comcp/http/service_limits.hpp>
 #include <comcp/result.hpp>
 #include <comcp/task.hpp>
+#include <comcp/transport/acceptor.hpp>
 #include <comcp/transport/any_stream.hpp>
 #include <comcp/transport/asio_ip.hpp>
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -54,8 +57,15 @@ public:
     ///
     /// *Errors*: those of the system; errc::invalid_argument for another name.
     result<void> bind(std::string_view host, std::uint16_t port);
+    /// Listens at a Unix socket: "/run/app.sock", or "@name" for one of Linux without a file. What a dead server left
+    /// there is replaced, anything else stays and is an error. `mode` is that of the file, which goes when the listener
+    /// stops.
+    ///
+    /// *Errors*: those of the system; errc::invalid_argument for a path that a Unix socket cannot have.
+    result<void> bind_unix(std::string_view path, mode_t mode = 0600);
+    /// Those of TCP.
     std::vector<asio::ip::tcp::endpoint> endpoints() const;
-    /// The port of the first address; 0 before `bind`.
+    /// The port of the first of them; 0 when there is none.
     std::uint16_t port() const;
 
     /// Accepts and serves, until the listener was closed or drained and no connection is left.

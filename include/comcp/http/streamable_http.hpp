@@ -20,12 +20,13 @@ namespace comcp::inline COMCP_ABI
 /// A server at a URL: `comcp::client c(comcp::streamable_http("http://127.0.0.1:8080/mcp"), comcp::identity(...));`
 ///
 /// Speaks 2025-03-26 to 2025-11-25. A session that the server has forgotten is made anew by the client; a stream that
-/// breaks is resumed where the server offers it.
+/// breaks is resumed where the server offers it. "http://unix:/run/app.sock:/mcp" is the endpoint "/mcp" behind a Unix
+/// socket.
 class streamable_http
 {
 public:
-    /// *Errors*: errc::invalid_argument when it is no absolute http or https URL.
-    explicit streamable_http(std::string_view endpoint) : settings_(http::url::parse(endpoint).value()) {}
+    /// *Errors*: errc::invalid_argument when it is neither an absolute http or https URL nor a Unix socket.
+    explicit streamable_http(std::string_view endpoint) : settings_(http::settings_for(endpoint).value()) {}
 
     /// A field of every request, such as Authorization. It goes to this URL's origin only, and into no log and error.
     /// *Errors*: errc::invalid_argument for bad characters, and for what the transport itself writes.

@@ -10,6 +10,8 @@
 #include <comcp/server/http_service.hpp>
 #include <comcp/server/server.hpp>
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -62,7 +64,13 @@ public:
     /// *Errors*: those of the system; errc::invalid_argument for another name, and for an address that other machines
     /// reach when nobody is authorized there.
     void bind(std::string_view host, std::uint16_t port);
-    /// The port of the first address; 0 before `bind`.
+    /// Listens at a Unix socket: "/run/app.sock", or "@name" for one of Linux without a file, which everybody on the
+    /// machine reaches. What a dead server left there is replaced, anything else stays and is an error. Others than the
+    /// owner of the file can connect as `mode` says.
+    ///
+    /// *Errors*: those of the system; errc::invalid_argument for a path that a Unix socket cannot have.
+    void bind_unix(std::string_view path, mode_t mode = 0600);
+    /// The port of the first TCP address; 0 when there is none.
     std::uint16_t port() const { return listener_.port(); }
     /// What a client on this machine connects to: the first address; empty before `bind`.
     std::string url() const;
@@ -85,6 +93,7 @@ private:
     http_service service_;
     bool remote_allowed_;
     executor executor_;
+    bool bound_ = false;
     http::listen_address first_;
     http::listener listener_; // the last: it asks the service
 };
@@ -97,9 +106,9 @@ int run_http(const std::shared_ptr<server_core>& served, std::string_view where,
 
 } // namespace detail
 
-/// Serves on an `io_context` of its own at `where` ("localhost:8080", "127.0.0.1:0/mcp", http/listen_address.hpp) until
-/// SIGTERM or SIGINT: then calls that run get the server's close limit (10 s) to end. A second signal ends it at once.
-/// Writes the URL to stderr, and nothing to stdout.
+/// Serves on an `io_context` of its own at `where` ("localhost:8080", "127.0.0.1:0/mcp", "unix:/run/app.sock:/mcp",
+/// http/listen_address.hpp) until SIGTERM or SIGINT: then calls that run get the server's close limit (10 s) to end. A
+/// second signal ends it at once. Writes the URL to stderr, and nothing to stdout.
 ///
 /// *Result*: the exit status: 0 after a signal, 1 after an error, which is told on stderr.
 template <class Policy>

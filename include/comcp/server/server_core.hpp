@@ -83,6 +83,9 @@ struct session_origin
 std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
                                              std::unique_ptr<transport> wire, session_origin from = {});
 
+/// *Errors*: errc::invalid_argument when a blocking tool has no executor.
+void check_blocking_tools(const server_core& core);
+
 /// Serves one client; see basic_server::serve.
 task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
 

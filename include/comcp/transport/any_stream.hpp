@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A connected byte stream with its kind erased: TCP now, others (TLS, Unix sockets) behind the same few functions. Not
-// for stdio and child processes, which know their descriptors.
+// A connected byte stream with its kind erased: sockets here, others (TLS) behind the same few functions. Not for stdio
+// and child processes, which know their descriptors.
 #pragma once
 
-#include <comcp/transport/asio_ip.hpp>
+#include <comcp/transport/stream_socket.hpp>
 
 #include <cerrno>
 #include <memory>
@@ -45,19 +45,16 @@ public:
     virtual std::string peer() const = 0;
 };
 
-/// A stream socket of Asio.
-template <class Socket>
+/// A socket of any family.
 class socket_stream final : public any_stream
 {
 public:
     /// `socket` is connected.
-    explicit socket_stream(Socket socket) : socket_(std::move(socket))
+    explicit socket_stream(stream_socket socket) : socket_(std::move(socket))
     {
         io_error_code ignored;
         socket_.native_non_blocking(true, ignored);
-        // Small messages must not wait for the acknowledgement of the last one.
-        if constexpr (requires { typename Socket::protocol_type::no_delay; })
-            socket_.set_option(typename Socket::protocol_type::no_delay(true), ignored);
+        detail::send_at_once(socket_);
     }
 
     asio::awaitable<std::size_t> read_some(std::span<char> into, io_error_code& failed) override
@@ -93,13 +90,13 @@ public:
 
     asio::awaitable<void> writable(io_error_code& failed) override
     {
-        return socket_.async_wait(Socket::wait_write, asio::redirect_error(asio::use_awaitable, failed));
+        return socket_.async_wait(stream_socket::wait_write, asio::redirect_error(asio::use_awaitable, failed));
     }
 
     void shut_down_output() noexcept override
     {
         io_error_code ignored;
-        socket_.shutdown(Socket::shutdown_send, ignored);
+        socket_.shutdown(stream_socket::shutdown_send, ignored);
     }
     bool quiet() noexcept override
     {
@@ -113,20 +110,10 @@ public:
         socket_.close(ignored);
     }
 
-    std::string peer() const override
-    {
-        io_error_code failed;
-        const auto endpoint = socket_.remote_endpoint(failed);
-        if (failed) return {};
-        if constexpr (requires { endpoint.address(); })
-            return endpoint.address().to_string() + ":" + std::to_string(endpoint.port());
-        else return "local";
-    }
+    std::string peer() const override { return detail::peer_text(socket_); }
 
 private:
-    Socket socket_;
+    stream_socket socket_;
 };
-
-using tcp_stream = socket_stream<asio::ip::tcp::socket>;
 
 } // namespace comcp::inline COMCP_ABI

@@ -14,6 +14,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <utility>
 
@@ -40,7 +41,7 @@ public:
     {
         queue_.back() += '\n';
         dirty_ = true;
-        if (in_turn_ || posted_ || waiting_) return;
+        if (in_turn_ || posted_ || waiting_ || !stream_) return;
         posted_ = true; // one write for everything that this turn of the executor queues
         asio::post(executor_, [weak = this->weak_from_this()] {
             if (auto self = weak.lock()) {
@@ -65,7 +66,7 @@ public:
                 parts[count++] = {each.data() + skip, each.size() - skip};
                 skip = 0;
             }
-            const ssize_t n = write_without_sigpipe(stream_->native_handle(), parts, count);
+            const ssize_t n = write_parts(parts, count);
             if (n < 0) {
                 if (errno == EINTR) continue;
                 if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -103,6 +104,7 @@ public:
     {
         stream_ = nullptr;
         drained_ = nullptr;
+        executor_ = comcp::executor(); // a strand must not outlive the context
     }
 
 private:
@@ -111,6 +113,18 @@ private:
     // Kept for the next message. Given back and taken anew for each large one, it would go to the system and come back
     // page by page.
     static constexpr std::size_t kept_capacity = 2 * 1024 * 1024;
+
+    ssize_t write_parts(iovec* parts, int count)
+    {
+        if constexpr (requires { typename Stream::protocol_type; }) { // sockets need no guard against SIGPIPE
+            msghdr message{};
+            message.msg_iov = parts;
+            message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
+            return ::sendmsg(stream_->native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        } else {
+            return write_without_sigpipe(stream_->native_handle(), parts, count);
+        }
+    }
 
     void advance(std::size_t n)
     {

@@ -25,6 +25,10 @@ TEST_CASE("An address to listen at is read as people write it")
         {"[2001:DB8::1]:80", {"2001:db8::1", 80, "/mcp"}, "http://[2001:db8::1]:80/mcp"},
         {"0.0.0.0:80", {"0.0.0.0", 80, "/mcp"}, "http://localhost:80/mcp"},
         {"[::]:80", {"::", 80, "/mcp"}, "http://localhost:80/mcp"},
+        {"unix:/run/app.sock", {"localhost", 0, "/mcp", "/run/app.sock"}, "http://unix:/run/app.sock:/mcp"},
+        {"unix:/run/app.sock:/a/b", {"localhost", 0, "/a/b", "/run/app.sock"}, "http://unix:/run/app.sock:/a/b"},
+        {"http://unix:/run/a:b:/", {"localhost", 0, "/", "/run/a:b"}, "http://unix:/run/a:b:/"},
+        {"unix:@app:/mcp", {"localhost", 0, "/mcp", "@app"}, "http://unix:@app:/mcp"},
     };
     for (const row& each : rows) {
         INFO(each.text);
@@ -58,6 +62,10 @@ TEST_CASE("What is no address to listen at is refused with the reason")
         {"https://localhost:80", "this server speaks no TLS: write http:// or nothing"},
         {"localhost:80/a b", "the path has characters that must be encoded, or a query"},
         {"localhost:80/a?b", "the path has characters that must be encoded, or a query"},
+        {"unix:/run/app.sock:/a?b", "the path has characters that must be encoded, or a query"},
+        {"unix:", "the path of a Unix socket begins with '/', '.' or '@'"},
+        {"unix:80", "the path of a Unix socket begins with '/', '.' or '@'"},
+        {"unix::/mcp", "the path of a Unix socket begins with '/', '.' or '@'"},
     };
     for (const row& each : rows) {
         INFO(each.text);
@@ -74,7 +82,20 @@ TEST_CASE("Only this machine reaches a loopback address")
     CHECK(listen_address().loopback());
     CHECK(listen_address{"127.1.2.3", 80, "/"}.loopback());
     CHECK(listen_address{"::1", 80, "/"}.loopback());
+    CHECK(listen_address{"0.0.0.0", 80, "/", "/run/app.sock"}.loopback());
     CHECK_FALSE(listen_address{"0.0.0.0", 80, "/"}.loopback());
     CHECK_FALSE(listen_address{"::", 80, "/"}.loopback());
     CHECK_FALSE(listen_address{"192.168.0.1", 80, "/"}.loopback());
+}
+
+TEST_CASE("A client means a Unix socket only where no URL can stand")
+{
+    CHECK(listen_address::names_socket("http://unix:/run/app.sock:/mcp"));
+    CHECK(listen_address::names_socket("http://unix:./app.sock"));
+    CHECK(listen_address::names_socket("http://unix:@app:/mcp"));
+    CHECK_FALSE(listen_address::names_socket("http://unix:80/mcp")); // a host of that name
+    CHECK_FALSE(listen_address::names_socket("http://unix/mcp"));
+    CHECK_FALSE(listen_address::names_socket("http://unix:"));
+    CHECK_FALSE(listen_address::names_socket("https://unix:/run/app.sock"));
+    CHECK_FALSE(listen_address::names_socket("unix:/run/app.sock"));
 }

@@ -295,7 +295,13 @@ COMCP_DECL bool client_exchange::answered_all_the_same()
     if (read.state != rpc::parsed::status::message || !read.msg.has_id) return false;
     const bool failed = read.msg.type == rpc::message::kind::error;
     if (!failed && read.msg.type != rpc::message::kind::result) return false;
-    if (read.msg.id.decimal() != static_cast<std::int64_t>(number_)) return false;
+    // Asked of the body: its number need not be the one of the exchange when somebody else's request is relayed.
+    rpc::parser asked(hub_.settings().bounds.depth);
+    const rpc::parsed& request = asked.parse(body);
+    const bool same =
+        request.msg.has_id &&
+        (request.msg.id == read.msg.id || (read.msg.id.decimal() && request.msg.id.decimal() == read.msg.id.decimal()));
+    if (!same) return false;
     std::optional<std::int64_t> code;
     if (failed) code = integer_member(*read.msg.error, "code");
     return answer_counts(rule_, code);

@@ -6,21 +6,14 @@
 #include <comcp/detail/elsewhere.hpp>
 #include <comcp/detail/waiter.hpp>
 #include <comcp/http/connection.hpp>
-#include <comcp/http/grammar.hpp>
 #include <comcp/http/listener.hpp>
 #include <comcp/timer.hpp>
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -34,18 +27,18 @@ namespace detail
 /// The listener as its coroutines hold it. On its home executor, but for the table of connections: those come and go on
 /// executors of their own.
 class listener_core final : public connection_owner,
+                            public comcp::detail::accept_sink,
                             public std::enable_shared_from_this<listener_core>,
                             private comcp::detail::parked
 {
-    using tcp = asio::ip::tcp;
-
 public:
     listener_core(executor ex, http::service& asked, const http_service_limits& bounds, listener_options chosen)
         : connection_owner(asked, bounds),
           options_(chosen),
           base_(std::move(ex)),
           home_(make_home()),
-          lot_(comcp::detail::make_parking_lot(base_))
+          lot_(comcp::detail::make_parking_lot(base_)),
+          acceptor_(home_, *lot_, chosen.backlog)
     {
         lot_->link(*this);
     }
@@ -54,8 +47,7 @@ public:
         if (home_) lot_->unlink(*this);
     }
 
-    result<void> bind(std::string_view host, std::uint16_t port);
-    const std::vector<tcp::endpoint>& endpoints() const { return endpoints_; }
+    comcp::detail::acceptor& sockets() { return acceptor_; }
 
     static task<void> run(std::shared_ptr<listener_core> self);
     static task<void> drain(std::shared_ptr<listener_core> self, duration time);
@@ -67,31 +59,15 @@ public:
     void close();
 
 private:
-    struct door
-    {
-        door(tcp::acceptor open, const executor& ex, comcp::detail::parking_lot& lot)
-            : acceptor(std::move(open)),
-              paused(lot),
-              pause(ex)
-        {}
-        std::optional<tcp::acceptor> acceptor;
-        comcp::detail::waiter paused;
-        timer pause;
-    };
     // Functions with state: a lambda in a coroutine of a header is a type of its own in every file for g++ 12.
     struct cut_all;
     struct finish_one;
     struct close_now;
-    struct resume;
-    struct accept_ended;
 
     executor make_home() const { return options_.single_threaded ? base_ : executor(asio::make_strand(base_)); }
-    result<tcp::acceptor> open(const tcp::endpoint& at) const;
-    result<void> bind_localhost(std::uint16_t port);
-    void add(tcp::acceptor open);
-
-    static task<void> accept(std::shared_ptr<listener_core> self, door& from);
-    void take(tcp::socket peer);
+    executor next_home() override { return make_home(); }
+    void accepted(stream_socket peer) override { admit(std::make_unique<socket_stream>(std::move(peer))); }
+    void accepting_ended() noexcept override { wake(); }
     void do_at_home(void (listener_core::*what)());
     void stop_accepting();
     void stop_at_home();
@@ -110,10 +86,8 @@ private:
     executor base_;
     executor home_; // empty once the context has ended
     std::shared_ptr<comcp::detail::parking_lot> lot_;
-    std::vector<std::unique_ptr<door>> doors_;
-    std::vector<tcp::endpoint> endpoints_;
+    comcp::detail::acceptor acceptor_;
     std::vector<comcp::detail::waiter*> waiting_; // for the end
-    std::size_t accepting_ = 0;                   // coroutines
     bool running_ = false;
     std::atomic<bool> stopped_{false}; // nothing is accepted any more
 
@@ -124,9 +98,6 @@ private:
 
 /// Connections beyond the limit that get an answer at one time. Further ones are closed without.
 inline constexpr std::size_t turned_away_at_most = 64;
-
-inline constexpr duration first_pause = std::chrono::milliseconds(10);
-inline constexpr duration longest_pause = std::chrono::seconds(1);
 
 struct listener_core::close_now
 {
@@ -153,84 +124,6 @@ struct listener_core::finish_one
     std::shared_ptr<connection> held;
 };
 
-struct listener_core::resume
-{
-    comcp::detail::waiter* who;
-    void operator()() const { who->complete(); }
-};
-
-struct listener_core::accept_ended
-{
-    explicit accept_ended(std::shared_ptr<listener_core> of) : core(std::move(of)) {}
-    void operator()(std::exception_ptr) const
-    {
-        --core->accepting_;
-        core->wake();
-    }
-    std::shared_ptr<listener_core> core;
-};
-
-// ---- addresses
-
-COMCP_DECL result<void> listener_core::bind(std::string_view host, std::uint16_t port)
-{
-    if (equal_ignoring_case(host, "localhost")) return bind_localhost(port);
-    io_error_code failed;
-    const auto address = asio::ip::make_address(std::string(host), failed);
-    if (failed) {
-        return fail(errc::invalid_argument,
-                    "\"" + std::string(host) + "\" is no address to listen at: give an IP address or \"localhost\"");
-    }
-    result<tcp::acceptor> opened = open({address, port});
-    if (!opened) return opened.error();
-    add(*std::move(opened));
-    return {};
-}
-
-COMCP_DECL result<void> listener_core::bind_localhost(std::uint16_t port)
-{
-    constexpr int attempts = 16; // the port that is free in one family may be taken in the other
-    for (int attempt = 1;; ++attempt) {
-        result<tcp::acceptor> four = open({asio::ip::address_v4::loopback(), port});
-        if (!four) return four.error();
-        io_error_code ignored;
-        result<tcp::acceptor> six = open({asio::ip::address_v6::loopback(), four->local_endpoint(ignored).port()});
-        const int reason = six ? 0 : six.error().code.value();
-        const bool no_ipv6 = reason == EAFNOSUPPORT || reason == EADDRNOTAVAIL || reason == EPROTONOSUPPORT;
-        if (!six && !no_ipv6 && port == 0 && attempt < attempts) continue;
-        if (!six && !no_ipv6) return six.error();
-        add(*std::move(four));
-        if (six) add(*std::move(six));
-        return {};
-    }
-}
-
-COMCP_DECL result<asio::ip::tcp::acceptor> listener_core::open(const tcp::endpoint& at) const
-{
-    io_error_code failed;
-    tcp::acceptor made(home_);
-    made.open(at.protocol(), failed);
-    // Without it a server that was restarted could not listen while connections of the last one fade away.
-    if (!failed) made.set_option(tcp::acceptor::reuse_address(true), failed);
-    if (!failed && at.address().is_v6()) made.set_option(asio::ip::v6_only(true), failed);
-    if (!failed) made.bind(at, failed);
-    if (!failed) made.listen(options_.backlog, failed);
-    if (failed) {
-        const std::string host = at.address().is_v6() ? "[" + at.address().to_string() + "]" : at.address().to_string();
-        return fault(std::error_code(failed.value(), std::system_category()),
-                     "cannot listen at " + host + ":" + std::to_string(at.port()) + ": " + failed.message());
-    }
-    ::fcntl(made.native_handle(), F_SETFD, FD_CLOEXEC);
-    return made;
-}
-
-COMCP_DECL void listener_core::add(tcp::acceptor open)
-{
-    io_error_code ignored;
-    endpoints_.push_back(open.local_endpoint(ignored));
-    doors_.push_back(std::make_unique<door>(std::move(open), home_, *lot_));
-}
-
 // ---- life
 
 COMCP_DECL task<void> listener_core::at_home(std::shared_ptr<listener_core> self, task<void> operation)
@@ -240,12 +133,7 @@ COMCP_DECL task<void> listener_core::at_home(std::shared_ptr<listener_core> self
 
 COMCP_DECL task<void> listener_core::run(std::shared_ptr<listener_core> self)
 {
-    if (!std::exchange(self->running_, true) && !self->stopped_) {
-        for (const auto& each : self->doors_) {
-            ++self->accepting_;
-            asio::co_spawn(self->home_, accept(self, *each), accept_ended(self));
-        }
-    }
+    if (!std::exchange(self->running_, true)) self->acceptor_.start(self);
     co_await self->until_finished();
 }
 
@@ -294,11 +182,7 @@ COMCP_DECL void listener_core::close_at_home()
 COMCP_DECL void listener_core::stop_accepting()
 {
     if (stopped_.exchange(true)) return;
-    for (const auto& each : doors_) {
-        io_error_code ignored;
-        each->acceptor->close(ignored);
-        each->pause.cancel();
-    }
+    acceptor_.stop();
     asio::post(home_, [self = shared_from_this()] { self->wake(); });
 }
 
@@ -317,7 +201,7 @@ COMCP_DECL task<void> listener_core::until_finished()
 COMCP_DECL void listener_core::wake()
 {
     if (!stopped_) return;
-    for (const auto& each : doors_) each->paused.complete();
+    acceptor_.resume();
     while (finished() && !waiting_.empty()) {
         comcp::detail::waiter* const next = waiting_.back();
         waiting_.pop_back();
@@ -328,7 +212,7 @@ COMCP_DECL void listener_core::wake()
 COMCP_DECL bool listener_core::finished() const
 {
     const std::lock_guard lock(mutex_);
-    return stopped_ && accepting_ == 0 && connections_.empty();
+    return stopped_ && !acceptor_.running() && connections_.empty();
 }
 
 COMCP_DECL void listener_core::drop()
@@ -338,42 +222,10 @@ COMCP_DECL void listener_core::drop()
         const std::lock_guard lock(mutex_);
         base_ = home_ = executor();
     }
-    for (const auto& each : doors_) each->acceptor.reset();
+    acceptor_.drop();
 }
 
 // ---- connections
-
-COMCP_DECL task<void> listener_core::accept(std::shared_ptr<listener_core> self, door& from)
-{
-    duration wait = first_pause;
-    while (!self->stopped_) {
-        io_error_code failed;
-        const executor home = self->make_home();
-        tcp::socket peer =
-            co_await from.acceptor->async_accept(home, asio::redirect_error(asio::use_awaitable, failed));
-        if (self->stopped_) break;
-        bool taken = false;
-        try {
-            if (!failed) self->take(std::move(peer));
-            taken = !failed;
-        } catch (const std::exception&) { // out of memory
-        }
-        if (taken) {
-            wait = first_pause;
-            continue;
-        }
-        // No descriptors, usually. Connections that end give some back, and accepting at once again would only spin.
-        from.pause.start(comcp::detail::deadline_after(from.pause.now(), wait), resume{&from.paused});
-        co_await from.paused.wait();
-        wait = std::min(wait * 2, longest_pause);
-    }
-}
-
-COMCP_DECL void listener_core::take(tcp::socket peer)
-{
-    ::fcntl(peer.native_handle(), F_SETFD, FD_CLOEXEC);
-    admit(std::make_unique<tcp_stream>(std::move(peer)));
-}
 
 COMCP_DECL void listener_core::admit(std::unique_ptr<any_stream> stream)
 {
@@ -423,13 +275,22 @@ COMCP_DECL listener::listener(executor ex, http::service& service, http_service_
 
 COMCP_DECL listener::~listener() { core_->close(); }
 
-COMCP_DECL result<void> listener::bind(std::string_view host, std::uint16_t port) { return core_->bind(host, port); }
+COMCP_DECL result<void> listener::bind(std::string_view host, std::uint16_t port)
+{
+    return core_->sockets().bind(host, port);
+}
 
-COMCP_DECL std::vector<asio::ip::tcp::endpoint> listener::endpoints() const { return core_->endpoints(); }
+COMCP_DECL result<void> listener::bind_unix(std::string_view path, mode_t mode)
+{
+    return core_->sockets().bind_unix(path, mode);
+}
+
+COMCP_DECL std::vector<asio::ip::tcp::endpoint> listener::endpoints() const { return core_->sockets().endpoints(); }
 
 COMCP_DECL std::uint16_t listener::port() const
 {
-    return core_->endpoints().empty() ? std::uint16_t(0) : core_->endpoints().front().port();
+    const auto& all = core_->sockets().endpoints();
+    return all.empty() ? std::uint16_t(0) : all.front().port();
 }
 
 COMCP_DECL task<void> listener::run()

@@ -4,29 +4,14 @@
 #pragma once
 
 #include <comcp/asio.hpp>
-#include <comcp/detail/sigpipe.hpp>
+#include <comcp/detail/tell.hpp>
 #include <comcp/server/run.hpp>
 
-#include <unistd.h>
-
 #include <exception>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
 {
-
-/// Says on stderr why a program ends, and gives its exit status. Whoever read stderr may be gone too: no SIGPIPE.
-inline int tell_failure(std::string_view why)
-{
-    std::string line = "comcp: ";
-    line += why;
-    line += '\n';
-    const iovec piece{line.data(), line.size()};
-    static_cast<void>(write_without_sigpipe(STDERR_FILENO, &piece, 1));
-    return 1;
-}
 
 COMCP_DECL int run_served(task<fault> session)
 {

@@ -3,18 +3,9 @@
 // An HTTP server with its sockets, and as a program: see server/run_http.hpp.
 #pragma once
 
-#include <comcp/detail/sigpipe.hpp>
 #include <comcp/server/run_http.hpp>
+#include <comcp/server/run_until_signal.hpp>
 #include <comcp/timer.hpp>
-
-#if defined(COMCP_USE_BOOST_ASIO)
-#include <boost/asio/signal_set.hpp>
-#else
-#include <asio/signal_set.hpp>
-#endif
-
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -43,15 +34,21 @@ COMCP_DECL void http_server::bind(std::string_view host, std::uint16_t port)
             fail(errc::invalid_argument, "other machines can reach \"" + std::string(host) +
                                              "\": say who may call with authorize(), or allow_unauthorized_remote()"));
     }
-    const bool first = listener_.endpoints().empty();
     const result<void> bound = listener_.bind(host, port);
     if (!bound) throw error(bound.error());
-    if (!first) return;
+    if (std::exchange(bound_, true)) return;
     first_.host = host;
     first_.port = listener_.port();
 }
 
-COMCP_DECL std::string http_server::url() const { return listener_.port() == 0 ? std::string() : first_.url(); }
+COMCP_DECL void http_server::bind_unix(std::string_view path, mode_t mode)
+{
+    const result<void> bound = listener_.bind_unix(path, mode);
+    if (!bound) throw error(bound.error());
+    if (!std::exchange(bound_, true)) first_.socket = path;
+}
+
+COMCP_DECL std::string http_server::url() const { return bound_ ? first_.url() : std::string(); }
 
 COMCP_DECL task<void> http_server::drain(duration patience)
 {
@@ -66,31 +63,6 @@ COMCP_DECL task<void> http_server::drain(duration patience)
 namespace detail
 {
 
-inline void tell(std::string_view what)
-{
-    std::string line = "comcp: ";
-    line.append(what).append(1, '\n');
-    const iovec piece{line.data(), line.size()};
-    static_cast<void>(write_without_sigpipe(STDERR_FILENO, &piece, 1));
-}
-
-/// The first signal drains the server, the second closes it.
-struct on_signal
-{
-    asio::signal_set& signals;
-    http_server& server;
-    duration patience;
-    bool again = false;
-
-    void operator()(io_error_code failed, int) const
-    {
-        if (failed) return;
-        if (again) return server.close();
-        asio::co_spawn(signals.get_executor(), server.drain(patience), [](std::exception_ptr) {});
-        signals.async_wait(on_signal{signals, server, patience, true});
-    }
-};
-
 COMCP_DECL int run_http(const std::shared_ptr<server_core>& served, std::string_view where, http_server_options options)
 {
     try {
@@ -98,17 +70,13 @@ COMCP_DECL int run_http(const std::shared_ptr<server_core>& served, std::string_
         asio::io_context io(1);
         options.single_threaded().path(std::move(at.path));
         http_server server(io.get_executor(), served, std::move(options));
-        server.bind(at.host, at.port);
-        asio::signal_set signals(io, SIGTERM, SIGINT);
-        signals.async_wait(on_signal{signals, server, served->options.limits.close});
-        asio::co_spawn(io, server.serve(), [&io](std::exception_ptr) { io.stop(); });
-        tell("serving at " + server.url());
-        io.run();
+        if (at.socket.empty()) server.bind(at.host, at.port);
+        else server.bind_unix(at.socket);
+        run_until_signal(io, server, served->options.limits.close, server.url());
         return 0;
     } catch (const std::exception& e) {
-        tell(e.what());
+        return tell_failure(e.what());
     }
-    return 1;
 }
 
 } // namespace detail

@@ -193,14 +193,19 @@ COMCP_DECL std::shared_ptr<session> make_server_session(const std::shared_ptr<se
     return made;
 }
 
+COMCP_DECL void check_blocking_tools(const server_core& core)
+{
+    const auto tools = core.tools.snapshot();
+    for (const auto& each : tools->all())
+        if (each->blocks() && !core.handler_executor)
+            throw error(fail(errc::invalid_argument, "the blocking tool \"" + each->info.name +
+                                                         "\" needs an executor: server.handlers_on(...)"));
+}
+
 COMCP_DECL task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire)
 {
     const comcp::executor ex = co_await asio::this_coro::executor;
-    const auto tools = core->tools.snapshot();
-    for (const auto& each : tools->all())
-        if (each->blocks() && !core->handler_executor)
-            throw error(fail(errc::invalid_argument, "the blocking tool \"" + each->info.name +
-                                                         "\" needs an executor: server.handlers_on(...)"));
+    check_blocking_tools(*core);
     const auto started = make_server_session(core, ex, std::move(wire));
     const abandon_on_exit guard(started);
     co_await session::start(started);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// The bridge as a program: see transport/bridge.hpp.
+#pragma once
+
+#include <comcp/transport/bridge.hpp>
+
+#include <comcp/detail/tell.hpp>
+#include <comcp/http/client_transport.hpp>
+#include <comcp/policy/reconnect.hpp>
+#include <comcp/task.hpp>
+#include <comcp/transport/byte_bridge.hpp>
+#include <comcp/transport/message_bridge.hpp>
+#include <comcp/transport/stdio.hpp>
+#include <comcp/transport/taken_standard.hpp>
+
+#if defined(COMCP_USE_BOOST_ASIO)
+#include <boost/asio/signal_set.hpp>
+#else
+#include <asio/signal_set.hpp>
+#endif
+
+#include <signal.h>
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// Runs a bridge of either kind until its end. *Errors*: those of its beginning.
+template <class Bridge>
+fault run_to_its_end(asio::io_context& io, const std::shared_ptr<Bridge>& bridge)
+{
+    asio::signal_set signals(io, SIGTERM, SIGINT);
+    signals.async_wait([weak = std::weak_ptr(bridge)](io_error_code failed, int) {
+        const auto held = weak.lock();
+        if (!failed && held) held->stop();
+    });
+    fault ended;
+    std::exception_ptr failure;
+    asio::co_spawn(io, Bridge::run(bridge), [&](std::exception_ptr thrown, fault why) {
+        failure = thrown;
+        ended = std::move(why);
+        io.stop();
+    });
+    io.run();
+    if (failure) std::rethrow_exception(failure);
+    return ended;
+}
+
+inline fault bridge_bytes(socket_address to, const bridge_options& options)
+{
+    taken_standard standard;
+    if (!standard.take()) return fail(errc::not_found, "stdin, stdout and stderr must be open to bridge them");
+    asio::io_context io(1);
+    const auto bridge = std::make_shared<byte_bridge>(io.get_executor(), standard.input(), standard.output(),
+                                                      std::move(to), options.connect_time(), options.limits.close);
+    return run_to_its_end(io, bridge);
+}
+
+inline fault bridge_messages(http::client_settings to, const bridge_options& options)
+{
+    for (const http::field& each : options.fields()) to.fields.set(each.name, each.value);
+    if (options.door()) to.door = options.door();
+    to.bounds = options.limits;
+    to.times.connect = options.connect_time();
+    to.reconnect = [policy = policy::exponential()](const reconnect_facts& facts) { return policy.delay(facts); };
+    asio::io_context io(1);
+    const auto bridge = std::make_shared<message_bridge>(io.get_executor(), make_stdio_transport(options.limits),
+                                                         http::make_client_transport(std::move(to)), options.limits);
+    return run_to_its_end(io, bridge);
+}
+
+} // namespace detail
+
+COMCP_DECL int run_bridge(std::string_view where, bridge_options options)
+{
+    try {
+        const bool lines = where.starts_with("unix:") || where.starts_with("tcp:");
+        const fault ended = lines ? detail::bridge_bytes(socket_address::parse(where).value(), options)
+                                  : detail::bridge_messages(http::settings_for(where).value(), options);
+        return ended.code ? detail::tell_failure(ended.text) : 0;
+    } catch (const error& e) {
+        return detail::tell_failure(e.text());
+    } catch (const std::exception& e) {
+        return detail::tell_failure(e.what());
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI

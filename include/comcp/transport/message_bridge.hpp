@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// Joins a host that speaks lines with an application that is reached by exchanges (HTTP): each message of one side goes
+// to the other with its text as it is. Of a message it only knows what the transports must be told: which exchange it
+// opens or answers, and what was negotiated. Not for two byte streams, which need none of this (bridge.hpp).
+#pragma once
+
+#include <comcp/detail/waiter.hpp>
+#include <comcp/limits.hpp>
+#include <comcp/result.hpp>
+#include <comcp/rpc/message.hpp>
+#include <comcp/rpc/parse.hpp>
+#include <comcp/task.hpp>
+#include <comcp/timer.hpp>
+#include <comcp/transport/concept.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// The host's end of input is the orderly end: answers that are owed have the close limit to come. Every request of the
+/// host is answered once, if need be with an error of the bridge. An application that cannot be reached any more, or
+/// that forgot the session, ends the bridge.
+///
+/// Thread rule: one executor.
+class message_bridge : public std::enable_shared_from_this<message_bridge>
+{
+public:
+    message_bridge(const executor& ex, std::unique_ptr<transport> host, std::unique_ptr<transport> app,
+                   const limits& bounds);
+
+    /// Runs it to its end. *Result*: why it ended; empty after an orderly end. *Errors*: those of opening.
+    static task<fault> run(std::shared_ptr<message_bridge> self);
+    /// Ends it in order, without waiting for answers.
+    void stop();
+
+private:
+    /// A message of the host that asks for something, while it is not answered.
+    struct call
+    {
+        std::vector<rpc::id> ids; // of a batch several
+        std::size_t bytes = 0;
+        bool initialize = false;
+    };
+    using calls = std::unordered_map<std::uint64_t, call>;
+    struct pump_ended;
+    struct wake_up;
+    struct time_up;
+
+    static task<void> from_host(std::shared_ptr<message_bridge> self);
+    static task<void> from_app(std::shared_ptr<message_bridge> self);
+    static void on_host_drained(void* self);
+
+    void on_host(transport_event& event);
+    void relay_to_app(std::string_view text);
+    void send_to_app(std::string_view text, const send_hint& hint);
+    void cancel(const rpc::message& notice);
+
+    void on_app(transport_event& event);
+    void relay_to_host(std::string_view text, exchange_id on);
+    void settle(const rpc::parsed& answer, exchange_id on);
+    void on_oversized(const transport_event& event);
+    void on_failed(exchange_id on, const fault& why);
+    void on_closed(exchange_id on);
+
+    void answer_error(const rpc::id* id, std::int64_t code, std::string_view why, std::string_view data = {});
+    void fail_call(calls::iterator which, std::string_view why);
+    void fail_all(std::string_view why);
+    void end(fault why);
+    void wake();
+
+    bool host_is_behind() const { return host_->queued() >= limits_.stream_buffer; }
+    bool over() const { return why_ || (input_over_ && (calls_.empty() || late_)); }
+
+    limits limits_;
+    executor executor_;
+    std::shared_ptr<parking_lot> lot_;
+    std::unique_ptr<transport> host_;
+    std::unique_ptr<transport> app_;
+    rpc::parser from_host_;
+    rpc::parser from_app_;
+    calls calls_; // by the number of the exchange
+    std::uint64_t last_call_ = 0;
+    std::size_t held_ = 0; // bytes of them
+    std::optional<fault> why_;
+    bool input_over_ = false;
+    bool late_ = false; // nothing more is waited for
+    bool listening_ = false;
+    bool leaving_ = false; // the pumps stop
+    int pumps_ = 0;
+    timer clock_;
+    waiter changed_;      // the running coroutine
+    waiter host_taken_;   // the pump from the host
+    waiter answer_taken_; // the pump from the application
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/transport/impl/message_bridge.ipp>
+#endif
