@@ -24,6 +24,8 @@
 #include <comcp/http/impl/exchange.ipp>
 #include <comcp/http/impl/listener.ipp>
 #include <comcp/http/impl/session_transport.ipp>
+#include <comcp/http/impl/sse_hub.ipp>
+#include <comcp/http/impl/sse_transport.ipp>
 #include <comcp/json/impl/bind.ipp>
 #include <comcp/json/impl/defaults.ipp>
 #include <comcp/json/impl/describe.ipp>
@@ -49,6 +51,7 @@
 #include <comcp/protocol/impl/uri_template.ipp>
 #include <comcp/rpc/impl/id.ipp>
 #include <comcp/server/impl/context.ipp>
+#include <comcp/server/impl/http_old_sse.ipp>
 #include <comcp/server/impl/http_service.ipp>
 #include <comcp/server/impl/manual_executor.ipp>
 #include <comcp/server/impl/reply.ipp>

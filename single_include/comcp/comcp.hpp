@@ -5387,6 +5387,7 @@ inline constexpr std::string_view continue_response = "HTTP/1.1 100 Continue\r\n
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -5422,6 +5423,7 @@ struct client_settings
     std::shared_ptr<connector> door; ///< null: TCP
     bool listens = true;             ///< opens a stream for what the server says outside of requests
     bool other_origins = false;      ///< redirects may lead to other origins, never from https to http
+    std::string endpoint_prefix;     ///< of HTTP+SSE: what a proxy takes off the paths that its server sees
     std::size_t connections = 256;   ///< of requests at the same time; further ones wait
     std::size_t idle_connections = 8;
     /// Before a stream that ended is opened again; empty: never.
@@ -5482,8 +5484,40 @@ std::unique_ptr<transport> make_client_transport(client_settings with);
 
 } // namespace comcp::inline COMCP_ABI::http
 
+// ---- comcp/http/sse_transport.hpp
+//
+// The client's side of the old HTTP+SSE transport (2024-11-05, transports): one GET stream brings everything, and every
+// message of ours is a POST to the endpoint that the stream named first. And the transport that finds out by itself
+// which of the two a server speaks.
+
+#include <memory>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// A transport that asks for the stream at once. Its end is the end of the session: nothing is resumed.
+///
+/// *Errors* of opening, all not_sent: errc::unsupported for https without a TLS connector; errc::timed_out when no
+/// endpoint came within the time to connect; errc::bad_response for another answer, and for an endpoint that is none or
+/// at another origin; errc::peer_gone, errc::unauthorized, errc::forbidden, errc::busy.
+///
+/// Failures of a request are events (`exchange_failed`) as over Streamable HTTP; 404 to a POST is
+/// errc::session_expired. Nothing is sent twice, but for a request of which not a byte was written.
+std::unique_ptr<transport> make_sse_transport(client_settings with);
+
+/// A transport that speaks Streamable HTTP, and HTTP+SSE where the first POST, `initialize`, is answered with 400, 404
+/// or 405 and the same URL gives a stream that names an endpoint (2025-11-25, transports: backwards compatibility,
+/// E-52). A JSON-RPC error with 400 or 404 comes from a Streamable HTTP server: then it is not tried.
+///
+/// Where it did not help, `initialize` fails with the error of the POST, which tells of both; with that of the GET when
+/// this was 401 or 403, or named an endpoint that cannot be used.
+std::unique_ptr<transport> make_fallback_transport(client_settings with);
+
+} // namespace comcp::inline COMCP_ABI::http
+
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -5492,9 +5526,9 @@ namespace comcp::inline COMCP_ABI
 
 /// A server at a URL: `comcp::client c(comcp::streamable_http("http://127.0.0.1:8080/mcp"), comcp::identity(...));`
 ///
-/// Speaks 2025-03-26 to 2025-11-25. A session that the server has forgotten is made anew by the client; a stream that
-/// breaks is resumed where the server offers it. "http://unix:/run/app.sock:/mcp" is the endpoint "/mcp" behind a Unix
-/// socket.
+/// Speaks 2025-03-26 to 2025-11-25, and the HTTP+SSE of 2024-11-05 with servers that know only that. A session that the
+/// server has forgotten is made anew by the client; a stream that breaks is resumed where the server offers it.
+/// "http://unix:/run/app.sock:/mcp" is the endpoint "/mcp" behind a Unix socket.
 class streamable_http
 {
 public:
@@ -5543,6 +5577,23 @@ public:
         settings_.listens = value;
         return *this;
     }
+    /// Whether HTTP+SSE (2024-11-05) is tried when the server knows no POST at the URL, that is, when it answers the
+    /// first one with 405, or with 400 or 404 and no JSON-RPC error; on by default.
+    streamable_http& sse_fallback(bool value)
+    {
+        sse_ = value ? sse_use::fallback : sse_use::never;
+        return *this;
+    }
+    /// For HTTP+SSE behind a proxy that takes a prefix like "/api" off the paths which its server sees, and so names
+    /// its endpoint without: it is put before that path. *Errors*: errc::invalid_argument when it is no path.
+    streamable_http& endpoint_prefix(std::string_view path)
+    {
+        const bool whole = path.starts_with('/') && !path.starts_with("//") && !path.ends_with('/');
+        if (!whole || path.find('?') != path.npos || !settings_.to.resolve(path))
+            throw_fault(fail(errc::invalid_argument, "a prefix is a path like \"/api\""));
+        settings_.endpoint_prefix = std::string(path);
+        return *this;
+    }
     /// Connections that may be open for requests at the same time (256); further requests wait.
     /// *Errors*: errc::invalid_argument for zero.
     streamable_http& connections(std::size_t most)
@@ -5568,12 +5619,35 @@ private:
         settings.times.connect = of.connect_.value_or(with.connect);
         settings.reconnect = with.reconnect;
         settings.random = with.random;
-        return http::make_client_transport(std::move(settings));
+        switch (of.sse_) {
+        case sse_use::never: return http::make_client_transport(std::move(settings));
+        case sse_use::only: return http::make_sse_transport(std::move(settings));
+        case sse_use::fallback: break;
+        }
+        return http::make_fallback_transport(std::move(settings));
     }
+    friend streamable_http http_sse(std::string_view endpoint);
+
+    enum class sse_use {
+        never,
+        fallback,
+        only,
+    };
 
     http::client_settings settings_;
     std::optional<duration> connect_;
+    sse_use sse_ = sse_use::fallback;
 };
+
+/// A server at a URL that is known to speak only the old HTTP+SSE transport (2024-11-05): nothing else is tried. The
+/// URL is that of the stream, often ".../sse". *Errors*: errc::invalid_argument when it is no absolute http or https
+/// URL.
+inline streamable_http http_sse(std::string_view endpoint)
+{
+    streamable_http out(endpoint);
+    out.sse_ = streamable_http::sse_use::only;
+    return out;
+}
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -5958,6 +6032,8 @@ struct guard_settings
     std::vector<std::string> origins = {};
     /// Loopback names are one family: localhost, names below it, 127.0.0.0/8, [::1].
     bool loopback = true;
+    /// POST brings messages; else it is answered with 405.
+    bool posts = true;
     /// GET opens a stream; else it is answered with 405.
     bool streams = true;
     /// DELETE ends a session; else it is answered with 405.
@@ -5999,9 +6075,10 @@ public:
             else if (of_other_scheme(text)) out.other_origins_.push_back(text);
             else return fail(errc::invalid_argument, "the allowed origin " + text + ": " + known.error().text);
         }
-        out.allow_ = settings.streams ? "GET, POST" : "POST";
-        if (settings.sessions) out.allow_ += ", DELETE";
-        out.allow_ += ", OPTIONS";
+        if (settings.streams) out.allow_ += "GET, ";
+        if (settings.posts) out.allow_ += "POST, ";
+        if (settings.sessions) out.allow_ += "DELETE, ";
+        out.allow_ += "OPTIONS";
         out.settings_ = std::move(settings);
         return out;
     }
@@ -6031,7 +6108,7 @@ public:
             return refuse(out, 404, "the endpoint has another path");
         }
         if (method == "OPTIONS") return answer_options(out, head);
-        const bool post = method == "POST";
+        const bool post = method == "POST" && settings_.posts;
         if (!post && !(method == "GET" && settings_.streams) && !(method == "DELETE" && settings_.sessions)) {
             out.answer_fields.add("Allow", allow_);
             return refuse(out, 405, "this method is not offered");
@@ -6295,6 +6372,14 @@ private:
 
 } // namespace detail
 
+/// The two endpoints of the old HTTP+SSE transport; none when the paths are empty.
+struct old_sse_paths
+{
+    std::string stream;
+    std::string messages;
+    std::string announced; ///< what clients are told instead of `messages`
+};
+
 /// Options of an HTTP service, set before it is made.
 class http_service_options
 {
@@ -6359,7 +6444,22 @@ public:
         return *this;
     }
 
+    /// Also serves clients of the HTTP+SSE transport of 2024-11-05, at two more paths: GET of `stream` opens a session,
+    /// whose messages are posted to `messages`. Host, Origin, authorization, sessions and limits are as at the
+    /// endpoint; the session ends with its stream. Clients are told `messages`, or `announced` where somebody in front
+    /// changes paths: "/api/messages", or a whole URL.
+    /// *Errors*: errc::invalid_argument, when the service is made, for paths that do not begin with '/', have a query,
+    /// or are not different from each other and from that of the endpoint.
+    http_service_options& old_sse(std::string stream = "/sse", std::string messages = "/messages",
+                                  std::string announced = {})
+    {
+        old_ = {std::move(stream), std::move(messages), std::move(announced)};
+        if (old_.announced.empty()) old_.announced = old_.messages;
+        return *this;
+    }
+
     // For the library.
+    const old_sse_paths& old_paths() const { return old_; }
     const detail::http_authorizer& authorizer() const { return authorize_; }
     bool is_single_threaded() const { return single_threaded_; }
     bool has_sessions() const { return sessions_; }
@@ -6368,6 +6468,7 @@ public:
 
 private:
     detail::http_authorizer authorize_;
+    old_sse_paths old_;
     bool single_threaded_ = false;
     bool sessions_ = true;
     bool resumable_ = true;
@@ -8164,6 +8265,9 @@ struct session_transport_settings
     bool resumable = true;
     /// Clients can open a stream of their own (GET). Without it, what belongs to no POST goes nowhere.
     bool standalone = true;
+    /// The old HTTP+SSE transport (2024-11-05): everything goes to the first stream that was opened, answers too, and
+    /// the session ends with it. POSTs only bring messages.
+    bool one_stream = false;
 };
 
 /// Thread rule: the session's executor.
@@ -8176,6 +8280,8 @@ public:
     // ---- what the service does -------------------------------------------------------------------------------------
 
     const std::shared_ptr<comcp::detail::parking_lot>& lot() const { return lot_; }
+    /// Any thread.
+    bool one_stream() const { return settings_->one_stream; }
 
     /// A POST came. When the session answers in place, the exchange is ready afterwards.
     void deliver(std::shared_ptr<exchange> posted, std::string body);
@@ -10936,7 +11042,8 @@ class http_core;
 
 } // namespace detail
 
-/// Serves a server's tools to any number of HTTP clients; handshake era (2025-03-26 to 2025-11-25, Streamable HTTP).
+/// Serves a server's tools to any number of HTTP clients; handshake era (2025-03-26 to 2025-11-25, Streamable HTTP; on
+/// request also 2024-11-05, HTTP+SSE).
 ///
 /// Thread rule: any thread. Destroying it ends its sessions at once, without waiting; requests that wait are answered
 /// with 500, since they may have run. It, its server and the `io_context` may die in any order.
@@ -14287,6 +14394,11 @@ COMCP_DECL void client_connection::cut()
 // One exchange of a client: a POST, the standalone GET stream, or the DELETE at the end. It reads the response, turns
 // it into events for the session, and knows what is done when it breaks: told, asked again, or resumed with a GET.
 
+// ---- comcp/http/refusal.hpp
+//
+// A response that is no success, as far as a client's error tells of it, and where a redirect leads. Reads heads and
+// texts; what is done about it is for those who asked.
+
 // ---- comcp/http/reply_rules.hpp
 //
 // What a client makes of the head of a response: one table of what was sent, the status and the media type, for every
@@ -14443,6 +14555,175 @@ inline reply_facts reply_facts_of(sent_kind sent, bool in_session, int status, c
     else if (has_media_type(head, "application/json")) out.content = content::json;
     else if (has_media_type(head, "text/event-stream")) out.content = content::events;
     return out;
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/retry_after.hpp
+//
+// The delay that a server asks for in Retry-After (RFC 9110 section 10.2.3), as seconds or as a date. The caller says
+// what time it is; the obsolete forms of dates are not read.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// Reads "Sun, 06 Nov 1994 08:49:37 GMT", also from a Date field. That the day of the week fits is not checked.
+constexpr std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text) noexcept
+{
+    constexpr std::string_view form = "Sun, 00 Nov 0000 00:00:00 GMT"; // letters stand for letters, 0 for a digit
+    constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    if (text.size() != form.size() || !text.ends_with(" GMT")) return std::nullopt;
+    for (std::size_t i = 0; i < form.size(); ++i) {
+        const bool digit = detail::is_digit(text[i]);
+        const bool letter = to_lower(text[i]) >= 'a' && to_lower(text[i]) <= 'z';
+        if (form[i] == '0' ? !digit : to_lower(form[i]) != form[i] || form[i] >= 'a' ? !letter : text[i] != form[i]) {
+            return std::nullopt;
+        }
+    }
+    const auto number = [&](std::size_t at, std::size_t size) {
+        int value = 0;
+        for (const char c : text.substr(at, size)) value = value * 10 + (c - '0');
+        return value;
+    };
+    const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
+    const std::chrono::year_month_day day(std::chrono::year(number(12, 4)),
+                                          std::chrono::month(static_cast<unsigned>(month - months.begin()) + 1),
+                                          std::chrono::day(static_cast<unsigned>(number(5, 2))));
+    const int hour = number(17, 2);
+    const int minute = number(20, 2);
+    const int second = number(23, 2); // 60 is a leap second
+    if (!day.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
+    return std::chrono::sys_days(day) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+           std::chrono::seconds(second);
+}
+
+/// The delay from `now` on: none for a date that has passed, one hour at most. Nothing when the value is neither form.
+constexpr std::optional<std::chrono::seconds> parse_retry_after(std::string_view value,
+                                                                std::chrono::sys_seconds now) noexcept
+{
+    constexpr std::chrono::seconds most = std::chrono::hours(1);
+    value = trim(value);
+    if (!value.empty() && std::all_of(value.begin(), value.end(), detail::is_digit)) {
+        std::chrono::seconds delay{};
+        for (const char c : value) delay = std::min(most, delay * 10 + std::chrono::seconds(c - '0'));
+        return delay;
+    }
+    const std::optional<std::chrono::sys_seconds> date = parse_http_date(value);
+    if (!date) return std::nullopt;
+    return std::clamp(*date - now, std::chrono::seconds(0), most);
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+struct refusal
+{
+    int status = 0;
+    std::string challenge; ///< WWW-Authenticate, all of it
+    std::string location;
+    std::optional<std::chrono::seconds> retry_after;
+};
+
+inline refusal read_refusal(const response_head& from)
+{
+    refusal out;
+    out.status = from.status;
+    for (const std::string_view each : from.fields.find_all("WWW-Authenticate")) {
+        if (!out.challenge.empty()) out.challenge += ", ";
+        out.challenge += each;
+    }
+    out.location = std::string(from.fields.find("Location").value_or(""));
+    if (const auto value = from.fields.find("Retry-After")) {
+        // The server's own clock: no other is needed for a date.
+        const auto date = parse_http_date(from.fields.find("Date").value_or(""));
+        out.retry_after = parse_retry_after(*value, date.value_or(std::chrono::sys_seconds()));
+        if (!date && value->find(':') != value->npos) out.retry_after.reset();
+    }
+    return out;
+}
+
+/// Whether the content is in a coding, which is never asked for.
+inline bool is_encoded(const fields& head)
+{
+    for (const std::string_view each : head.items("Content-Encoding"))
+        if (!equal_ignoring_case(each, "identity")) return true;
+    return false;
+}
+
+/// Text of a peer for an error: one line of printable characters, cut.
+inline std::string excerpt(std::string_view text)
+{
+    constexpr std::size_t most = 200;
+    std::string out;
+    for (const char c : text.substr(0, most)) out += static_cast<unsigned char>(c) < ' ' || c == 0x7F ? ' ' : c;
+    if (text.size() > most) out += "...";
+    return out;
+}
+
+/// The error of a request that was answered so. `problem`: what is wrong with a success, where that is known.
+inline fault to_fault(const refusal& of, const reply_rule& rule, std::string_view problem, std::string_view body)
+{
+    errc code = errc::bad_response;
+    if (rule.what == reply::session_gone) code = errc::session_expired;
+    else if (rule.what == reply::busy) code = errc::busy;
+    else if (of.status == 401) code = errc::unauthorized;
+    else if (of.status == 403) code = errc::forbidden;
+    fault why =
+        fail(code, "the server answered " + std::to_string(of.status) + ' ' + std::string(status_text(of.status)));
+    why.fate = rule.fate;
+    if (!problem.empty()) {
+        why.text.append(", but ").append(problem);
+    } else if (rule.what == reply::unexpected) {
+        why.text += ", whose content is no answer: neither JSON nor a stream of events";
+    } else if (const std::string said = excerpt(body); !said.empty()) {
+        why.text += ": " + said;
+    }
+    auto http = std::make_shared<http_error>();
+    http->status = of.status;
+    http->challenge = of.challenge;
+    http->retry_after = of.retry_after;
+    why.http = std::move(http);
+    return why;
+}
+
+/// Where a request may be sent again, the `followed`th time (which is counted), or nothing; `why` then says where it
+/// led and why nobody goes there. Only 307 and 308 are followed, at most 3 times: 301, 302 and 303 turn a POST into a
+/// GET (HTTP 91). To another origin only if `other_origins`, and never from https to http.
+inline std::optional<url> redirect_target(const refusal& of, const url& from, bool other_origins, unsigned& followed,
+                                          fault& why)
+{
+    const result<url> to = from.resolve(of.location);
+    if (of.location.empty() || !to) {
+        why.text += ", without a usable Location";
+        return std::nullopt;
+    }
+    why.text += ": it moved to " + to->text();
+    if (of.status != 307 && of.status != 308) return std::nullopt;
+    const bool safe = to->secure() || !from.secure();
+    if (to->origin() != from.origin() && !(other_origins && safe)) {
+        why.text += ", which is another origin";
+        return std::nullopt;
+    }
+    if (followed++ < 3) return *to;
+    why.text += ", after 3 other redirects";
+    return std::nullopt;
 }
 
 } // namespace comcp::inline COMCP_ABI::http
@@ -15083,7 +15364,7 @@ private:
         asking,   ///< no head yet
         json,     ///< the body is the answer
         events,   ///< the body is a stream
-        refusal,  ///< the body may say why
+        refused,  ///< the body may say why
         draining, ///< the body is of no interest
         pausing,  ///< before the next GET
         told,     ///< the session knows that it ended; its verdict follows
@@ -15130,11 +15411,8 @@ private:
 
     // Of the response.
     reply_rule rule_;
-    int status_ = 0;
+    refusal refusal_;
     std::uint64_t declared_ = 0;
-    std::string challenge_;
-    std::string location_;
-    std::optional<std::chrono::seconds> retry_after_;
     std::string_view problem_; // with a success that is none
     std::string_view whole_;   // a body that came in one piece
     std::string text_;         // or in several
@@ -15366,92 +15644,11 @@ private:
 
 } // namespace comcp::inline COMCP_ABI::http::detail
 
-// ---- comcp/http/retry_after.hpp
-//
-// The delay that a server asks for in Retry-After (RFC 9110 section 10.2.3), as seconds or as a date. The caller says
-// what time it is; the obsolete forms of dates are not read.
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <optional>
-#include <string_view>
-
-namespace comcp::inline COMCP_ABI::http
-{
-
-/// Reads "Sun, 06 Nov 1994 08:49:37 GMT", also from a Date field. That the day of the week fits is not checked.
-constexpr std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text) noexcept
-{
-    constexpr std::string_view form = "Sun, 00 Nov 0000 00:00:00 GMT"; // letters stand for letters, 0 for a digit
-    constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    if (text.size() != form.size() || !text.ends_with(" GMT")) return std::nullopt;
-    for (std::size_t i = 0; i < form.size(); ++i) {
-        const bool digit = detail::is_digit(text[i]);
-        const bool letter = to_lower(text[i]) >= 'a' && to_lower(text[i]) <= 'z';
-        if (form[i] == '0' ? !digit : to_lower(form[i]) != form[i] || form[i] >= 'a' ? !letter : text[i] != form[i]) {
-            return std::nullopt;
-        }
-    }
-    const auto number = [&](std::size_t at, std::size_t size) {
-        int value = 0;
-        for (const char c : text.substr(at, size)) value = value * 10 + (c - '0');
-        return value;
-    };
-    const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
-    const std::chrono::year_month_day day(std::chrono::year(number(12, 4)),
-                                          std::chrono::month(static_cast<unsigned>(month - months.begin()) + 1),
-                                          std::chrono::day(static_cast<unsigned>(number(5, 2))));
-    const int hour = number(17, 2);
-    const int minute = number(20, 2);
-    const int second = number(23, 2); // 60 is a leap second
-    if (!day.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-    return std::chrono::sys_days(day) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-           std::chrono::seconds(second);
-}
-
-/// The delay from `now` on: none for a date that has passed, one hour at most. Nothing when the value is neither form.
-constexpr std::optional<std::chrono::seconds> parse_retry_after(std::string_view value,
-                                                                std::chrono::sys_seconds now) noexcept
-{
-    constexpr std::chrono::seconds most = std::chrono::hours(1);
-    value = trim(value);
-    if (!value.empty() && std::all_of(value.begin(), value.end(), detail::is_digit)) {
-        std::chrono::seconds delay{};
-        for (const char c : value) delay = std::min(most, delay * 10 + std::chrono::seconds(c - '0'));
-        return delay;
-    }
-    const std::optional<std::chrono::sys_seconds> date = parse_http_date(value);
-    if (!date) return std::nullopt;
-    return std::clamp(*date - now, std::chrono::seconds(0), most);
-}
-
-} // namespace comcp::inline COMCP_ABI::http
-
 #include <functional>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::http::detail
 {
-
-/// Text of a peer for an error: one line of printable characters, cut.
-COMCP_DECL std::string excerpt(std::string_view text)
-{
-    constexpr std::size_t most = 200;
-    std::string out;
-    for (const char c : text.substr(0, most)) out += static_cast<unsigned char>(c) < ' ' || c == 0x7F ? ' ' : c;
-    if (text.size() > most) out += "...";
-    return out;
-}
-
-COMCP_DECL bool is_encoded(const fields& head)
-{
-    for (const std::string_view each : head.items("Content-Encoding"))
-        if (!equal_ignoring_case(each, "identity")) return true;
-    return false;
-}
 
 COMCP_DECL std::string_view client_exchange::last_event_id() const
 {
@@ -15519,7 +15716,7 @@ COMCP_DECL void client_exchange::time_is_up()
 
 COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
 {
-    status_ = response.status;
+    refusal_ = refusal{response.status, {}, {}, {}};
     problem_ = {};
     whole_ = {};
     text_.clear();
@@ -15559,18 +15756,8 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
     }
     default: break;
     }
-    phase_ = phase::refusal;
-    challenge_ = std::string(response.fields.find("WWW-Authenticate").value_or(""));
-    for (const std::string_view more : response.fields.find_all("WWW-Authenticate"))
-        if (more.data() != response.fields.find("WWW-Authenticate")->data()) challenge_.append(", ").append(more);
-    location_ = std::string(response.fields.find("Location").value_or(""));
-    retry_after_.reset();
-    if (const auto value = response.fields.find("Retry-After")) {
-        // The server's own clock: no other is needed for a date.
-        const auto date = parse_http_date(response.fields.find("Date").value_or(""));
-        retry_after_ = parse_retry_after(*value, date.value_or(std::chrono::sys_seconds()));
-        if (!date && value->find(':') != value->npos) retry_after_.reset();
-    }
+    phase_ = phase::refused;
+    refusal_ = read_refusal(response);
     hub_.set_due(*this, hub_.settings().times.notice);
     return rule_.look_in_body ? hub_.settings().bounds.message : drained_at_most;
 }
@@ -15580,7 +15767,7 @@ COMCP_DECL void client_exchange::on_body(std::string_view piece)
     switch (phase_) {
     case phase::events: return read_stream(piece);
     case phase::json:
-    case phase::refusal:
+    case phase::refused:
         if (hub_.settings().times.idle != no_limit && phase_ == phase::json) limit_silence(hub_.settings().times.idle);
         if (text_.empty() && whole_.empty() && piece.size() == declared_) {
             whole_ = piece;
@@ -15606,7 +15793,7 @@ COMCP_DECL void client_exchange::on_end()
         }
         return deliver_answer(was_on);
     case phase::events: return stream_ended();
-    case phase::refusal:
+    case phase::refused:
         if (!text_.empty()) whole_ = text_;
         return conclude(was_on);
     default: return finish();
@@ -15636,7 +15823,7 @@ COMCP_DECL void client_exchange::on_broken(broken_request how)
             deliver_oversized(facts);
         }
         return tell_closed();
-    case phase::refusal:
+    case phase::refused:
         if (!text_.empty()) whole_ = text_;
         return conclude(was_on);
     default: return finish();
@@ -15737,7 +15924,7 @@ COMCP_DECL void client_exchange::conclude(client_connection* from)
     if (what_ == sent_kind::end_session) return finish();
     if (asks() == sent_kind::listen) {
         // 4xx is final (SSE 83); a server that is overloaded or away may come back.
-        if ((rule_.what == reply::busy || status_ >= 500) && pause()) return;
+        if ((rule_.what == reply::busy || refusal_.status >= 500) && pause()) return;
         if (what_ == sent_kind::listen) return finish();
     }
     give_up(status_fault());
@@ -15745,30 +15932,14 @@ COMCP_DECL void client_exchange::conclude(client_connection* from)
 
 COMCP_DECL void client_exchange::follow()
 {
-    // 301, 302 and 303 turn a POST into a GET: nobody follows those (HTTP 91).
-    const bool same_method = status_ == 307 || status_ == 308;
-    const result<url> to = sent_to_->resolve(location_);
-    fault why = status_fault();
-    if (location_.empty() || !to) {
-        why.text += ", without a usable Location";
-    } else {
-        why.text += ": it moved to " + to->text();
-        const bool same = to->origin() == sent_to_->origin();
-        const bool safe = to->secure() || !sent_to_->secure();
-        // The id of a session is for its own origin only; and where streams are is not where requests go.
-        const bool elsewhere = hub_.settings().other_origins && safe && !in_session_;
-        if (same_method && asks() != sent_kind::listen && (same || elsewhere)) {
-            if (redirects_++ < 3) {
-                hub_.move_to(*to);
-                return hub_.start(shared_from_this());
-            }
-            why.text += ", after 3 other redirects";
-        } else if (same_method) {
-            why.text += ", which is another origin";
-        }
-    }
     if (what_ == sent_kind::listen || what_ == sent_kind::end_session) return finish();
-    give_up(std::move(why));
+    fault why = status_fault();
+    // The id of a session is for its own origin only; and where streams are is not where requests go.
+    const bool elsewhere = hub_.settings().other_origins && !in_session_;
+    const std::optional<url> to = redirect_target(refusal_, *sent_to_, elsewhere, redirects_, why);
+    if (!to || resuming_) return give_up(std::move(why));
+    hub_.move_to(*to);
+    hub_.start(shared_from_this());
 }
 
 COMCP_DECL bool client_exchange::pause()
@@ -15777,7 +15948,7 @@ COMCP_DECL bool client_exchange::pause()
     if (!with.reconnect) return false;
     reconnect_facts facts;
     facts.attempt = ++attempt_;
-    if (phase_ == phase::refusal && retry_after_) facts.asked = *retry_after_;
+    if (phase_ == phase::refused && refusal_.retry_after) facts.asked = *refusal_.retry_after;
     else if (events_ && events_->retry()) facts.asked = *events_->retry();
     facts.random = hub_.random();
     const std::optional<duration> delay = with.reconnect(facts);
@@ -15825,29 +15996,17 @@ COMCP_DECL void client_exchange::finish()
 
 COMCP_DECL fault client_exchange::status_fault() const
 {
-    errc code = errc::bad_response;
-    switch (rule_.what) {
-    case reply::session_gone: code = errc::session_expired; break;
-    case reply::busy: code = errc::busy; break;
-    default:
-        if (status_ == 401) code = errc::unauthorized;
-        if (status_ == 403) code = errc::forbidden;
-    }
-    fault why = fail(code, "the server answered " + std::to_string(status_) + ' ' + std::string(status_text(status_)));
-    why.fate = rule_.fate;
-    if (rule_.what == reply::unexpected) {
-        if (problem_.empty()) why.text += ", whose content is no answer: neither JSON nor a stream of events";
-        else why.text.append(", but ").append(problem_);
-    } else if (!problem_.empty()) {
-        why.text.append(", but ").append(problem_);
-    } else if (const std::string said = excerpt(whole_); !said.empty()) {
-        why.text += ": " + said;
-    }
-    auto http = std::make_shared<http_error>();
-    http->status = status_;
-    http->challenge = challenge_;
-    http->retry_after = retry_after_;
-    why.http = std::move(http);
+    fault why = to_fault(refusal_, rule_, problem_, whole_);
+    if (!rule_.look_in_body || whole_.empty()) return why;
+    // An error for nobody in particular.
+    rpc::parser parser(hub_.settings().bounds.depth);
+    const rpc::parsed& read = parser.parse(whole_);
+    if (read.state != rpc::parsed::status::message || read.msg.type != rpc::message::kind::error) return why;
+    auto peer = std::make_shared<rpc_error>();
+    peer->code = integer_member(*read.msg.error, "code").value_or(0);
+    peer->message = std::string(string_member(*read.msg.error, "message").value_or(""));
+    if (const json::value* data = member(*read.msg.error, "data")) peer->data = json::value(*data, json::storage_ptr());
+    why.rpc = std::move(peer);
     return why;
 }
 
@@ -15861,6 +16020,44 @@ COMCP_DECL void client_exchange::leave_connection()
 // ---- comcp/http/impl/client_hub.ipp
 //
 // Starts exchanges, finds connections for them, and tells the session what came of it.
+
+// ---- comcp/http/client_head.hpp
+//
+// How every request of a client begins, and through which door it goes: for both HTTP transports. No message and no
+// connection is made here.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+/// The head of a request without what belongs to its content. An empty session or version is left out.
+inline request_head common_head(const url& to, std::string_view method, const fields& of_host, std::string_view session,
+                                std::string_view version)
+{
+    request_head head;
+    head.method = method;
+    head.target = to.target();
+    head.host = to.authority();
+    head.fields.add("Accept-Encoding", "identity");
+    if (!session.empty()) head.fields.add("Mcp-Session-Id", session);
+    if (!version.empty()) head.fields.add("MCP-Protocol-Version", version);
+    for (const field& each : of_host) head.fields.add(each.name, each.value);
+    return head;
+}
+
+/// TCP unless the host gave a connector. *Errors*: errc::unsupported for a scheme that it does not know.
+inline result<void> choose_door(client_settings& with)
+{
+    if (!with.door) with.door = std::make_shared<tcp_connector>();
+    if (with.door->knows(with.to.scheme())) return {};
+    return fail(errc::unsupported, std::string(scheme_name(with.to.scheme())) +
+                                       " needs a connector: include <comcp/tls.hpp> and give its TLS connector");
+}
+
+} // namespace comcp::inline COMCP_ABI::http::detail
 
 #include <algorithm>
 #include <utility>
@@ -15920,20 +16117,6 @@ COMCP_DECL client_hub::client_hub(const executor& ex, client_settings with)
 }
 
 // ---- heads ---------------------------------------------------------------------------------------------------------
-
-COMCP_DECL request_head common_head(const url& to, std::string_view method, const fields& of_host,
-                                    std::string_view session, std::string_view version)
-{
-    request_head head;
-    head.method = method;
-    head.target = to.target();
-    head.host = to.authority();
-    head.fields.add("Accept-Encoding", "identity");
-    if (!session.empty()) head.fields.add("Mcp-Session-Id", session);
-    if (!version.empty()) head.fields.add("MCP-Protocol-Version", version);
-    for (const field& each : of_host) head.fields.add(each.name, each.value);
-    return head;
-}
 
 COMCP_DECL void client_hub::write_post_head()
 {
@@ -16328,12 +16511,7 @@ public:
 
     task<void> open() override
     {
-        if (!with_.door) with_.door = std::make_shared<tcp_connector>();
-        if (!with_.door->knows(with_.to.scheme())) {
-            throw error(
-                fail(errc::unsupported, std::string(scheme_name(with_.to.scheme())) +
-                                            " needs a connector: include <comcp/tls.hpp> and give its TLS connector"));
-        }
+        if (result<void> bad = choose_door(with_); !bad) throw error(std::move(bad).error());
         const comcp::executor ex = co_await asio::this_coro::executor;
         hub_ = std::make_shared<client_hub>(ex, with_);
     }
@@ -17914,6 +18092,11 @@ COMCP_DECL std::string& session_transport::begin(const send_hint& hint)
 {
     hint_ = hint;
     way_ = way::nowhere;
+    if (one_stream()) {
+        target_ = standalone_;
+        if (target_) way_ = way::event;
+        return scratch_;
+    }
     target_ = closed_ ? nullptr : find(hint.exchange);
     if (hint.what == send_hint::kind::answer) {
         if (!target_ || (!target_->read() && target_->kept_ == 0)) return scratch_; // nobody is left to answer (E-32)
@@ -17945,6 +18128,7 @@ COMCP_DECL void session_transport::commit()
     }
     scratch_.clear();
     if (scratch_.capacity() > 1024) std::string().swap(scratch_); // an idle session is small
+    if (last && one_stream()) return complete(hint_.exchange);
     if (!last || !to) return;
     if (to->kept_ != 0) store_->finish(to->kept_);
     to->finish();
@@ -17972,6 +18156,7 @@ COMCP_DECL void session_transport::complete(exchange_id id)
 
 COMCP_DECL std::size_t session_transport::queued_on(exchange_id id) const
 {
+    if (one_stream()) id = pipe_exchange;
     const auto found = id == pipe_exchange ? standalone_ : find(id);
     if (!found) return id == pipe_exchange ? 0 : std::numeric_limits<std::size_t>::max();
     return id == pipe_exchange || carries(*found) ? found->out_.size() : std::numeric_limits<std::size_t>::max();
@@ -18118,6 +18303,10 @@ COMCP_DECL void session_transport::end_exchange(exchange& on, exchange_head unde
 
 COMCP_DECL void session_transport::on_left(exchange& from)
 {
+    if (one_stream()) {
+        if (&from == standalone_.get()) close();
+        return;
+    }
     const auto at = std::ranges::find(quiet_, &from, &std::shared_ptr<exchange>::get);
     if (at == quiet_.end()) return;
     const auto gone = std::move(*at); // the last one may destroy it
@@ -18155,6 +18344,1004 @@ COMCP_DECL std::string session_transport::keep(exchange& on, std::string_view te
         id.clear();
     }
     return id;
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/http/impl/sse_hub.ipp
+//
+// The stream that carries a session of the old HTTP+SSE transport, the POSTs beside it, and what the session is told.
+
+// ---- comcp/http/sse_hub.hpp
+//
+// What the stream and the POSTs of one client of the old HTTP+SSE transport (2024-11-05) share: connections, what the
+// session is to be told, and one timer. Everything happens in place, in the turn of the connection that read or of the
+// session that asked.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+class sse_hub;
+
+/// The GET whose response is the session.
+class sse_stream final : public client_request
+{
+public:
+    explicit sse_stream(sse_hub& hub) : hub_(hub) {}
+
+    std::uint64_t on_head(const response_head& response) override;
+    void on_body(std::string_view piece) override;
+    void on_end() override;
+    void on_broken(broken_request how) override;
+
+private:
+    void conclude();
+
+    sse_hub& hub_;
+    std::optional<sse_parser> events_; // of a response that is a stream
+    bool refused_ = false;
+    reply_rule rule_;
+    refusal refusal_;
+    std::string_view problem_;
+    std::string text_;
+};
+
+/// The POST of one message.
+class sse_post final : public client_request, public std::enable_shared_from_this<sse_post>
+{
+public:
+    sse_post(sse_hub& hub, bool request, exchange_id number) : hub_(hub), request_(request), number_(number) {}
+
+    bool is_request() const { return request_; }
+    exchange_id number() const { return number_; }
+    void asked(client_connection& on, std::shared_ptr<const url> to);
+    /// Nobody waits for it any more. What is on its way goes on, not for long.
+    void settle();
+    void drop();
+    void give_up(fault why);
+    void expired();
+
+    std::uint64_t on_head(const response_head& response) override;
+    void on_body(std::string_view piece) override;
+    void on_end() override;
+    void on_broken(broken_request how) override;
+
+    // Of the hub.
+    std::uint64_t key = 0;
+    comcp::detail::owned_deadline<sse_post, &sse_post::expired> due{*this};
+
+private:
+    void conclude();
+    void finish();
+
+    sse_hub& hub_;
+    bool request_;
+    exchange_id number_;
+    bool settled_ = false;
+    bool accepted_ = false;
+    bool refused_ = false;
+    unsigned redirects_ = 0;
+    client_connection* on_ = nullptr;
+    std::shared_ptr<const url> sent_to_;
+    reply_rule rule_;
+    refusal refusal_;
+    std::string text_;
+};
+
+/// Ownership: the transport, and each connection's coroutine, by value. Thread rule: its executor. It may outlive the
+/// execution context.
+class sse_hub final : public http::connection_owner, public std::enable_shared_from_this<sse_hub>
+{
+public:
+    sse_hub(const executor& ex, client_settings with);
+
+    // ---- for the transport -----------------------------------------------------------------------------------------
+
+    static task<void> open(std::shared_ptr<sse_hub> self);
+    static task<void> receive(std::shared_ptr<sse_hub> self, transport_batch& batch);
+    std::string& begin(const send_hint& hint);
+    void commit();
+    /// Nothing more is owed on an exchange: answered, or given up.
+    void settle(exchange_id which);
+    void negotiated(std::string_view version);
+    static task<void> finish(std::shared_ptr<sse_hub> self);
+    void close() noexcept;
+    void context_gone() noexcept;
+
+    // ---- for the stream and the POSTs ------------------------------------------------------------------------------
+
+    const client_settings& settings() const { return with_; }
+    bool listens() const { return phase_ == phase::opening || phase_ == phase::open; }
+    void on_event(const sse_event& event);
+    /// Something was read on the stream.
+    void heard();
+    /// The stream is elsewhere, if it may be there.
+    void follow(const refusal& to, fault why);
+    /// The endpoint is elsewhere.
+    void move_endpoint(url to);
+    /// There is no stream, or none any more.
+    void lose(fault why);
+    void start(const std::shared_ptr<sse_post>& what);
+    void set_due(sse_post& what, duration after);
+    void forget(sse_post& what);
+    transport_event& push(transport_event::kind what, exchange_id on);
+    /// Lets the session hear what there is, in place.
+    void wake();
+
+    void on_idle(client_connection& connection) override;
+    void on_closed(client_connection& connection) override;
+    void on_read(client_connection& connection) override;
+
+private:
+    static constexpr std::size_t most_notices = 64; // that were not accepted yet: then the session hears nothing new
+    static constexpr std::size_t most_waiting = 1024;
+
+    enum class phase {
+        opening, ///< no endpoint yet
+        open,
+        lost,   ///< by the server
+        closed, ///< by us
+    };
+
+    /// The session is busy inside the transport: it is not woken in place.
+    class entered
+    {
+    public:
+        explicit entered(sse_hub& of) : hub_(of) { ++hub_.inside_; }
+        entered(const entered&) = delete;
+        entered& operator=(const entered&) = delete;
+        ~entered() { --hub_.inside_; }
+
+    private:
+        sse_hub& hub_;
+    };
+    struct wake_later;
+    struct serve_later;
+    struct tell_closed;
+
+    void ask();
+    void on_endpoint(std::string_view told);
+    void write_post_head();
+    std::shared_ptr<client_connection> make_connection(const url& to);
+    void connect(const std::shared_ptr<client_connection>& on, const url& to, std::shared_ptr<client_request> first);
+    time_point now() const { return deadlines_.now(); }
+    bool has_room_for(const sse_post& what) const;
+    bool something_to_tell() const;
+    void serve_waiting();
+    void opening_expired();
+    void silence_expired();
+    void drop_unused();
+    void let_go();
+
+    client_settings with_;
+    comcp::executor executor_;
+    std::shared_ptr<comcp::detail::parking_lot> lot_;
+    comcp::detail::deadline_queue deadlines_;
+    comcp::detail::owned_deadline<sse_hub, &sse_hub::opening_expired> opening_{*this};
+    comcp::detail::owned_deadline<sse_hub, &sse_hub::silence_expired> silence_{*this};
+    comcp::detail::owned_deadline<sse_hub, &sse_hub::drop_unused> unused_{*this};
+    url url_;
+    unsigned redirects_ = 0;
+    std::shared_ptr<const url> endpoint_;
+    std::string post_head_; // but for the length of the body
+    std::string version_;
+    phase phase_ = phase::opening;
+    fault why_; // lost
+
+    std::unordered_map<std::uint64_t, std::shared_ptr<sse_post>> posts_;
+    std::uint64_t last_key_ = std::uint64_t(1) << 63U; // of those that the session does not number
+    std::shared_ptr<sse_post> building_;
+    std::shared_ptr<sse_post> gate_; // `initialized`: nothing overtakes it
+    bool gate_next_ = false;
+    std::size_t notices_ = 0;
+
+    std::shared_ptr<client_connection> stream_;
+    std::vector<std::shared_ptr<client_connection>> connections_; // with that of the stream
+    connection_pool pool_;
+    std::deque<std::shared_ptr<sse_post>> waiting_; // for a connection
+
+    transport_batch pending_;
+    std::deque<std::string> texts_;  // of what is pending
+    std::deque<std::string> handed_; // of what the session looks at
+    comcp::detail::waiter opened_;
+    comcp::detail::waiter arrived_;
+    comcp::detail::waiter quiet_; // the finishing coroutine
+    int inside_ = 0;
+    bool finishing_ = false;
+};
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/sse_endpoint.hpp
+//
+// Where a client of the old HTTP+SSE transport posts its messages: what the `endpoint` event says, judged. Text in, URL
+// out.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// The endpoint that the stream at `stream` named: `/v1/messages?s=1`, `messages?s=1` or a whole URL (2024-11-05,
+/// transports; HTTP 95). `prefix`, like "/api", is what a proxy takes off the paths that its server sees.
+///
+/// *Errors*: errc::bad_response when it is empty, no http or https URL, has a user name, or is longer than url::most;
+/// and for another origin, to which credentials and messages would go (E-51). The text does not repeat it: it names a
+/// session.
+inline result<url> sse_endpoint(const url& stream, std::string_view told, std::string_view prefix = {})
+{
+    constexpr std::string_view blanks = " \t\r\n"; // URLs are read without those around them
+    told.remove_prefix(std::min(told.find_first_not_of(blanks), told.size()));
+    told = told.substr(0, told.find_last_not_of(blanks) + 1);
+    if (told.empty()) return fail(errc::bad_response, "the server named an empty endpoint");
+    const result<url> to = stream.resolve(told);
+    if (!to) return fail(errc::bad_response, "the server named an endpoint that is none: " + to.error().text);
+    if (to->origin() != stream.origin())
+        return fail(errc::bad_response, "the server named an endpoint at another origin, " + to->origin().text() +
+                                            " instead of " + stream.origin().text());
+    if (prefix.empty()) return *to;
+    const result<url> behind = stream.resolve(std::string(prefix) + to->target());
+    if (!behind) return fail(errc::bad_response, "the endpoint with its prefix is none: " + behind.error().text);
+    return *behind;
+}
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+inline constexpr std::uint64_t sse_reply_bytes = 64 * 1024; // of a body that is of no interest
+inline constexpr std::size_t sse_excerpt_bytes = 1024;
+
+// What is posted only knows the hub weakly: nothing of it is owed once the hub is gone.
+struct sse_hub::wake_later
+{
+    std::weak_ptr<sse_hub> of;
+    void operator()() const
+    {
+        if (const auto hub = of.lock()) hub->wake();
+    }
+};
+
+struct sse_hub::serve_later
+{
+    std::weak_ptr<sse_hub> of;
+    void operator()() const
+    {
+        const auto hub = of.lock();
+        if (!hub) return;
+        {
+            const entered guard(*hub);
+            hub->serve_waiting();
+        }
+        hub->quiet_.complete();
+        hub->wake();
+    }
+};
+
+/// After `close`: nothing is resumed inside of it.
+struct sse_hub::tell_closed
+{
+    std::shared_ptr<sse_hub> hub;
+    void operator()() const
+    {
+        hub->opened_.complete();
+        hub->quiet_.complete();
+        hub->arrived_.complete();
+    }
+};
+
+// ---- the stream ----------------------------------------------------------------------------------------------------
+
+COMCP_DECL std::uint64_t sse_stream::on_head(const response_head& response)
+{
+    rule_ = judge_reply(reply_facts_of(sent_kind::listen, false, response.status, response.fields));
+    if (rule_.what == reply::stream && !is_encoded(response.fields)) {
+        events_.emplace(hub_.settings().bounds.message);
+        return unlimited_body;
+    }
+    if (rule_.what == reply::stream) problem_ = "its content is encoded, which was not asked for";
+    else if (response.status < 300) problem_ = "its content is no stream of events";
+    refused_ = true;
+    refusal_ = read_refusal(response);
+    return sse_reply_bytes;
+}
+
+COMCP_DECL void sse_stream::on_body(std::string_view piece)
+{
+    if (!events_) {
+        text_ += piece.substr(0, sse_excerpt_bytes - std::min(text_.size(), sse_excerpt_bytes));
+        return;
+    }
+    hub_.heard();
+    events_->feed(piece);
+    sse_event event;
+    while (hub_.listens() && events_->next(event)) hub_.on_event(event);
+}
+
+COMCP_DECL void sse_stream::on_end()
+{
+    if (refused_) return conclude();
+    hub_.lose(fail(errc::peer_gone, "the server ended the stream of the session"));
+}
+
+COMCP_DECL void sse_stream::on_broken(broken_request how)
+{
+    if (refused_) return conclude();
+    if (how.begun && how.why.code == errc::invalid_message)
+        how.why = fail(errc::bad_response, "the response is not HTTP/1.1: " + how.why.text);
+    hub_.lose(std::move(how.why));
+}
+
+COMCP_DECL void sse_stream::conclude()
+{
+    fault why = to_fault(refusal_, rule_, problem_, text_);
+    if (rule_.what == reply::redirected) hub_.follow(refusal_, std::move(why));
+    else hub_.lose(std::move(why));
+}
+
+COMCP_DECL void sse_hub::ask()
+{
+    const auto request = std::make_shared<sse_stream>(*this);
+    request_head head = common_head(url_, "GET", with_.fields, {}, {});
+    head.fields.add("Accept", "text/event-stream");
+    if (result<void> bad = print(request->head, head); !bad) return lose(std::move(bad).error());
+    stream_ = make_connection(url_);
+    connect(stream_, url_, request);
+}
+
+COMCP_DECL void sse_hub::follow(const refusal& to, fault why)
+{
+    const std::optional<url> there = redirect_target(to, url_, with_.other_origins, redirects_, why);
+    if (!there) return lose(std::move(why));
+    if (there->origin() != url_.origin()) with_.fields.clear(); // what the host gave was for the other one
+    url_ = *there;
+    ask();
+}
+
+COMCP_DECL void sse_hub::heard()
+{
+    if (phase_ == phase::open) deadlines_.set(silence_, with_.times.idle, now());
+}
+
+COMCP_DECL void sse_hub::on_event(const sse_event& event)
+{
+    const bool names_endpoint = event.type == "endpoint";
+    const bool is_message = event.type == "message" && !event.blank(); // E-37
+    if (phase_ == phase::opening) {
+        // 2024-11-05, transports: the endpoint is the first event (E-50).
+        if (names_endpoint) on_endpoint(event.oversized ? std::string_view() : event.data);
+        else if (is_message) lose(fail(errc::bad_response, "the stream begins with a message, not with its endpoint"));
+        return;
+    }
+    if (names_endpoint) return lose(fail(errc::bad_response, "the server named a second endpoint"));
+    if (!is_message) return;
+    if (event.oversized) {
+        push(transport_event::kind::oversized, pipe_exchange).skipped = event.facts;
+        return;
+    }
+    const std::string_view text = texts_.emplace_back(event.data);
+    push(transport_event::kind::message, pipe_exchange).text = text;
+}
+
+COMCP_DECL void sse_hub::on_endpoint(std::string_view told)
+{
+    result<url> to = sse_endpoint(url_, told, with_.endpoint_prefix);
+    if (!to) return lose(std::move(to).error());
+    endpoint_ = std::make_shared<const url>(*std::move(to));
+    opening_.clear();
+    phase_ = phase::open;
+    deadlines_.set(silence_, with_.times.idle, now());
+    write_post_head();
+}
+
+COMCP_DECL void sse_hub::lose(fault why)
+{
+    if (!listens()) return;
+    phase_ = phase::lost;
+    why_ = std::move(why);
+    why_.fate = outcome::unknown;
+    opening_.clear();
+    silence_.clear();
+    if (const auto gone = std::exchange(stream_, nullptr)) gone->cut();
+}
+
+COMCP_DECL void sse_hub::opening_expired()
+{
+    const auto self = shared_from_this();
+    lose(fail(errc::timed_out, "no endpoint event within the time to connect"));
+    wake();
+}
+
+COMCP_DECL void sse_hub::silence_expired()
+{
+    const auto self = shared_from_this();
+    lose(fail(errc::peer_gone, "the stream of the session was silent for too long"));
+    wake();
+}
+
+// ---- POSTs ---------------------------------------------------------------------------------------------------------
+
+COMCP_DECL void sse_post::asked(client_connection& on, std::shared_ptr<const url> to)
+{
+    on_ = &on;
+    sent_to_ = std::move(to);
+}
+
+COMCP_DECL void sse_post::settle()
+{
+    settled_ = true;
+    if (!on_) return finish();
+    hub_.set_due(*this, hub_.settings().times.rest);
+}
+
+COMCP_DECL void sse_post::drop()
+{
+    if (client_connection* const connection = std::exchange(on_, nullptr)) connection->cut();
+    finish();
+}
+
+COMCP_DECL void sse_post::expired()
+{
+    const auto hub = hub_.shared_from_this(); // the session may end in here
+    const auto self = shared_from_this();
+    const bool asked = on_ != nullptr;
+    if (client_connection* const connection = std::exchange(on_, nullptr)) connection->cut();
+    fault why = fail(errc::timed_out, "no response within the time limit");
+    why.fate = asked ? outcome::unknown : outcome::not_sent;
+    give_up(std::move(why));
+    hub->wake();
+}
+
+COMCP_DECL std::uint64_t sse_post::on_head(const response_head& response)
+{
+    // Any success will do, whatever comes with it (E-50); the answer comes on the stream. What is posted is always
+    // posted to a session, so 404 says that there is none.
+    rule_ = judge_reply(reply_facts_of(sent_kind::notification, true, response.status, response.fields));
+    if (rule_.what == reply::accepted) {
+        const bool endless =
+            response.body == framing::until_close() || has_media_type(response.fields, "text/event-stream");
+        if (endless) {
+            drop();
+            return 0;
+        }
+        accepted_ = true;
+        hub_.set_due(*this, hub_.settings().times.rest);
+        return sse_reply_bytes;
+    }
+    refused_ = true;
+    refusal_ = read_refusal(response);
+    text_.clear();
+    hub_.set_due(*this, hub_.settings().times.notice);
+    return sse_reply_bytes;
+}
+
+COMCP_DECL void sse_post::on_body(std::string_view piece)
+{
+    if (refused_) text_ += piece.substr(0, sse_excerpt_bytes - std::min(text_.size(), sse_excerpt_bytes));
+}
+
+COMCP_DECL void sse_post::on_end()
+{
+    on_ = nullptr;
+    if (refused_) conclude();
+    else finish();
+}
+
+COMCP_DECL void sse_post::on_broken(broken_request how)
+{
+    on_ = nullptr;
+    if (refused_) return conclude();
+    if (!how.sent && how.reused && !accepted_) return hub_.start(shared_from_this());
+    if (how.begun && how.why.code == errc::invalid_message)
+        how.why = fail(errc::bad_response, "the response is not HTTP/1.1: " + how.why.text);
+    how.why.fate = how.sent ? outcome::unknown : outcome::not_sent;
+    give_up(std::move(how.why));
+}
+
+COMCP_DECL void sse_post::conclude()
+{
+    refused_ = false;
+    fault why = to_fault(refusal_, rule_, {}, text_);
+    if (rule_.what != reply::redirected) return give_up(std::move(why));
+    const std::optional<url> to = redirect_target(refusal_, *sent_to_, false, redirects_, why); // E-51
+    if (!to) return give_up(std::move(why));
+    hub_.move_endpoint(*to);
+    hub_.start(shared_from_this());
+}
+
+COMCP_DECL void sse_post::give_up(fault why)
+{
+    if (!settled_ && !accepted_) hub_.push(transport_event::kind::exchange_failed, number_).why = std::move(why);
+    finish();
+}
+
+COMCP_DECL void sse_post::finish() { hub_.forget(*this); }
+
+COMCP_DECL sse_hub::sse_hub(const executor& ex, client_settings with)
+    : with_(std::move(with)),
+      executor_(ex),
+      lot_(comcp::detail::make_parking_lot(ex)),
+      deadlines_(ex),
+      url_(with_.to),
+      pool_(with_.idle_connections, with_.times.unused),
+      opened_(*lot_),
+      arrived_(*lot_),
+      quiet_(*lot_)
+{}
+
+COMCP_DECL void sse_hub::write_post_head()
+{
+    request_head head = common_head(*endpoint_, "POST", with_.fields, {}, version_);
+    head.fields.add("Content-Type", "application/json");
+    head.fields.add("Accept", "application/json, text/event-stream");
+    post_head_.clear();
+    (void)print(post_head_, head); // its parts were checked when they came
+    // The length, which differs, stands last.
+    post_head_.resize(post_head_.size() - std::string_view("0\r\n\r\n").size());
+}
+
+COMCP_DECL void sse_hub::move_endpoint(url to)
+{
+    endpoint_ = std::make_shared<const url>(std::move(to));
+    write_post_head();
+}
+
+COMCP_DECL void sse_hub::negotiated(std::string_view version)
+{
+    // 2025-06-18, transports: HTTP requests repeat it (E-42); the revisions before know no such field.
+    if (parse_revision(version) >= revision::r2025_06_18) version_ = std::string(version);
+    gate_next_ = true;
+    if (endpoint_) write_post_head();
+}
+
+COMCP_DECL std::string& sse_hub::begin(const send_hint& hint)
+{
+    const bool request = hint.what == send_hint::kind::request;
+    building_ = std::make_shared<sse_post>(*this, request, request ? hint.exchange : pipe_exchange);
+    building_->key = request ? static_cast<std::uint64_t>(hint.exchange) : ++last_key_;
+    return building_->body;
+}
+
+COMCP_DECL void sse_hub::commit()
+{
+    const entered guard(*this);
+    const auto built = std::exchange(building_, nullptr);
+    if (phase_ == phase::closed) return;
+    const bool is_gate = gate_next_ && !built->is_request();
+    posts_.insert_or_assign(built->key, built);
+    if (!built->is_request()) ++notices_;
+    if (phase_ != phase::open) return built->give_up(fail(errc::peer_gone, "the stream of the session has ended"));
+    start(built);
+    if (!is_gate) return;
+    gate_next_ = false;
+    if (posts_.contains(built->key)) gate_ = built;
+}
+
+COMCP_DECL void sse_hub::settle(exchange_id which)
+{
+    const entered guard(*this);
+    if (which == pipe_exchange) return;
+    std::erase_if(pending_, [which](const transport_event& each) { return each.exchange == which; });
+    const auto found = posts_.find(static_cast<std::uint64_t>(which));
+    if (found == posts_.end()) return;
+    const std::shared_ptr<sse_post> of = found->second;
+    of->settle();
+}
+
+COMCP_DECL bool sse_hub::has_room_for(const sse_post& what) const
+{
+    // That of the stream is beside them.
+    const std::size_t beside = what.is_request() ? 1 : 1 + most_notices;
+    return connections_.size() - pool_.size() < with_.connections + beside;
+}
+
+COMCP_DECL void sse_hub::start(const std::shared_ptr<sse_post>& what)
+{
+    set_due(*what, what->is_request() ? with_.times.head : with_.times.notice);
+    if (gate_ || !has_room_for(*what)) {
+        if (waiting_.size() < most_waiting) waiting_.push_back(what);
+        else what->give_up(fail(errc::too_many, "too many messages wait for a connection"));
+        return;
+    }
+    what->head = post_head_ + std::to_string(what->body.size()) + "\r\n\r\n";
+    while (const std::shared_ptr<client_connection> idle = pool_.take(endpoint_->origin())) {
+        what->asked(*idle, endpoint_);
+        if (idle->send(what)) return;
+    }
+    const auto fresh = make_connection(*endpoint_);
+    what->asked(*fresh, endpoint_);
+    connect(fresh, *endpoint_, what);
+}
+
+COMCP_DECL void sse_hub::serve_waiting()
+{
+    // Not the first alone: answers must not stand behind requests that wait for them.
+    while (phase_ == phase::open && !gate_) {
+        const auto at =
+            std::find_if(waiting_.begin(), waiting_.end(), [this](const auto& each) { return has_room_for(*each); });
+        if (at == waiting_.end()) return;
+        const auto next = std::move(*at);
+        waiting_.erase(at);
+        start(next);
+    }
+}
+
+COMCP_DECL void sse_hub::set_due(sse_post& what, duration after)
+{
+    if (after == no_limit) what.due.clear();
+    else deadlines_.set(what.due, after, now());
+}
+
+COMCP_DECL void sse_hub::forget(sse_post& what)
+{
+    const auto found = posts_.find(what.key);
+    if (found == posts_.end() || found->second.get() != &what) return;
+    const std::shared_ptr<sse_post> last = std::move(found->second); // alive to the end of this
+    posts_.erase(found);
+    last->due.clear();
+    std::erase(waiting_, last);
+    if (!last->is_request()) --notices_;
+    const bool was_gate = gate_ == last;
+    if (was_gate) gate_.reset();
+    if ((was_gate || quiet_.waiting()) && executor_) asio::post(executor_, serve_later{weak_from_this()});
+}
+
+// ---- connections ---------------------------------------------------------------------------------------------------
+
+COMCP_DECL std::shared_ptr<client_connection> sse_hub::make_connection(const url& to)
+{
+    return connections_.emplace_back(std::make_shared<client_connection>(*lot_, to.origin(), with_.head));
+}
+
+COMCP_DECL void sse_hub::connect(const std::shared_ptr<client_connection>& on, const url& to,
+                                 std::shared_ptr<client_request> first)
+{
+    client_connection::start(on, executor_, shared_from_this(), with_.door, to, with_.times.connect, std::move(first));
+}
+
+COMCP_DECL void sse_hub::on_idle(client_connection& connection)
+{
+    if (!listens()) return connection.cut();
+    pool_.put(connection.shared_from_this(), now());
+    if (!unused_.set()) deadlines_.set(unused_, with_.times.unused, now());
+    if (!waiting_.empty()) serve_waiting();
+}
+
+COMCP_DECL void sse_hub::on_closed(client_connection& connection)
+{
+    pool_.forget(connection);
+    std::erase_if(connections_, [&](const auto& each) { return each.get() == &connection; });
+    if (!waiting_.empty() && phase_ == phase::open) asio::post(executor_, serve_later{weak_from_this()});
+}
+
+COMCP_DECL void sse_hub::on_read(client_connection& connection)
+{
+    wake();
+    // What the session does not take yet is not read yet.
+    if (!pending_.empty() && stream_.get() == &connection) connection.hold();
+}
+
+COMCP_DECL void sse_hub::drop_unused()
+{
+    pool_.expire(now());
+    if (pool_.size() != 0) deadlines_.set(unused_, with_.times.unused, now());
+}
+
+// ---- what the session is told --------------------------------------------------------------------------------------
+
+COMCP_DECL task<void> sse_hub::open(std::shared_ptr<sse_hub> self)
+{
+    self->deadlines_.set(self->opening_, self->with_.times.connect, self->now());
+    {
+        const entered guard(*self);
+        self->ask();
+    }
+    while (self->phase_ == phase::opening) {
+        co_await self->opened_.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (comcp::detail::is_cancelled(asked)) throw error(fail(errc::cancelled, "connecting was cancelled"));
+    }
+    if (self->phase_ == phase::open) co_return;
+    fault why = self->phase_ == phase::lost ? self->why_ : fail(errc::closed, "closed while it was being opened");
+    why.fate = outcome::not_sent;
+    throw error(std::move(why));
+}
+
+COMCP_DECL transport_event& sse_hub::push(transport_event::kind what, exchange_id on)
+{
+    transport_event& event = pending_.emplace_back();
+    event.what = what;
+    event.exchange = on;
+    if (inside_ != 0 && pending_.size() == 1) asio::post(executor_, wake_later{weak_from_this()});
+    return event;
+}
+
+COMCP_DECL bool sse_hub::something_to_tell() const
+{
+    // A server that asks without accepting answers is not heard until it does.
+    return !listens() || (!pending_.empty() && notices_ <= most_notices);
+}
+
+COMCP_DECL void sse_hub::wake()
+{
+    if (inside_ != 0) return;
+    if (finishing_) {
+        pending_.clear(); // nobody listens any more
+        texts_.clear();
+        return;
+    }
+    if (phase_ != phase::opening) opened_.complete();
+    if (something_to_tell()) arrived_.complete();
+}
+
+COMCP_DECL task<void> sse_hub::receive(std::shared_ptr<sse_hub> self, transport_batch& batch)
+{
+    batch.clear();
+    self->handed_.clear();
+    if (self->stream_ && self->stream_->held()) self->stream_->release();
+    while (!self->something_to_tell()) co_await self->arrived_.wait();
+    if (self->phase_ != phase::closed) {
+        batch.swap(self->pending_);
+        std::swap(self->handed_, self->texts_);
+        if (self->listens()) co_return;
+    }
+    transport_event& end = batch.emplace_back();
+    end.what = transport_event::kind::closed;
+    if (self->phase_ == phase::lost) end.why = self->why_;
+}
+
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+COMCP_DECL task<void> sse_hub::finish(std::shared_ptr<sse_hub> self)
+{
+    std::vector<std::shared_ptr<sse_post>> left;
+    for (const auto& [key, each] : self->posts_)
+        if (each->is_request()) left.push_back(each);
+    for (const auto& each : left) each->drop();
+    left.clear();
+    self->finishing_ = true;
+    self->wake();
+    // The end of the stream is the end of the session: what was said before it has arrived then.
+    while (self->phase_ == phase::open && !self->posts_.empty()) {
+        co_await self->quiet_.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (comcp::detail::is_cancelled(asked)) co_return;
+    }
+}
+
+COMCP_DECL void sse_hub::close() noexcept
+{
+    if (phase_ == phase::closed) return;
+    phase_ = phase::closed;
+    let_go();
+    if (executor_) asio::post(executor_, tell_closed{shared_from_this()});
+}
+
+COMCP_DECL void sse_hub::context_gone() noexcept
+{
+    phase_ = phase::closed;
+    executor_ = comcp::executor();
+    connections_.clear(); // of a context that is gone, nothing is cut
+    let_go();
+    handed_.clear();
+}
+
+COMCP_DECL void sse_hub::let_go()
+{
+    opening_.clear();
+    silence_.clear();
+    unused_.clear();
+    gate_.reset();
+    building_.reset();
+    waiting_.clear();
+    stream_.reset();
+    const auto connections = std::exchange(connections_, {});
+    for (const auto& each : connections) each->cut();
+    pool_.drop_all();
+    posts_.clear();
+    pending_.clear();
+    texts_.clear();
+}
+
+} // namespace comcp::inline COMCP_ABI::http::detail
+
+// ---- comcp/http/impl/sse_transport.ipp
+//
+// The transport in front of the hub, and the one that chooses between the two kinds.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+namespace detail
+{
+
+class sse_transport final : public transport
+{
+public:
+    explicit sse_transport(client_settings with) : with_(std::move(with)) {}
+    ~sse_transport() override { close(); }
+
+    task<void> open() override
+    {
+        if (result<void> bad = choose_door(with_); !bad) throw error(std::move(bad).error());
+        const comcp::executor ex = co_await asio::this_coro::executor;
+        hub_ = std::make_shared<sse_hub>(ex, with_);
+        co_await sse_hub::open(hub_);
+    }
+
+    task<void> receive(transport_batch& batch) override { return sse_hub::receive(hub_, batch); }
+    std::string& begin(const send_hint& hint) override { return hub_->begin(hint); }
+    void commit() override { hub_->commit(); }
+    void flush() override {}
+
+    // Each message is a POST of its own with a limit of its own: none of them stalls the session.
+    std::size_t queued() const override { return 0; }
+    std::uint64_t written() const override { return 0; }
+    std::error_code write_error() const override { return {}; }
+    void on_drained(void (*)(void*), void*) override {}
+
+    void abandon(exchange_id exchange) override { hub_->settle(exchange); }
+    void complete(exchange_id exchange) override { hub_->settle(exchange); }
+    void negotiated(std::string_view version) override { hub_->negotiated(version); }
+
+    task<void> finish() override { return sse_hub::finish(hub_); }
+    void close() noexcept override
+    {
+        if (hub_) hub_->close();
+    }
+    void context_gone() noexcept override
+    {
+        if (hub_) hub_->context_gone();
+    }
+
+private:
+    client_settings with_;
+    std::shared_ptr<sse_hub> hub_;
+};
+
+class fallback_transport final : public transport
+{
+public:
+    explicit fallback_transport(client_settings with) : with_(std::move(with)), inner_(make_client_transport(with_)) {}
+
+    task<void> open() override { return inner_->open(); }
+    task<void> receive(transport_batch& batch) override
+    {
+        return settled_ ? inner_->receive(batch) : receive_first(batch);
+    }
+    std::string& begin(const send_hint& hint) override
+    {
+        if (settled_ || !hello_.empty() || hint.what != send_hint::kind::request) return inner_->begin(hint);
+        hello_hint_ = hint;
+        return hello_;
+    }
+    void commit() override
+    {
+        // The first request is kept as long as it may have to be said again.
+        if (hello_hint_ && !said_) return say();
+        inner_->commit();
+    }
+    void flush() override { inner_->flush(); }
+
+    std::size_t queued() const override { return inner_->queued(); }
+    std::uint64_t written() const override { return inner_->written(); }
+    std::error_code write_error() const override { return inner_->write_error(); }
+    void on_drained(void (*)(void*), void*) override {} // neither of the two queues anything
+
+    void abandon(exchange_id exchange) override
+    {
+        if (hello_hint_ && exchange == hello_hint_->exchange) hello_hint_.reset();
+        inner_->abandon(exchange);
+    }
+    void complete(exchange_id exchange) override { inner_->complete(exchange); }
+    bool resume(exchange_id exchange) override { return inner_->resume(exchange); }
+    void negotiated(std::string_view version) override { inner_->negotiated(version); }
+    void listen() override { inner_->listen(); }
+
+    task<void> finish() override { return inner_->finish(); }
+    void close() noexcept override { inner_->close(); }
+    void context_gone() noexcept override { inner_->context_gone(); }
+
+private:
+    void say()
+    {
+        said_ = true;
+        inner_->begin(*hello_hint_) += hello_;
+        inner_->commit();
+    }
+
+    void settle()
+    {
+        settled_ = true;
+        hello_hint_.reset();
+        std::string().swap(hello_);
+    }
+
+    /// Of servers that know no POST at this URL (2025-11-25, transports: backwards compatibility, E-52). A JSON-RPC
+    /// error in the body comes from one that reads POSTs, unless it says that it takes none.
+    static bool may_be_old(const fault& why)
+    {
+        const int status = why.http ? why.http->status : 0;
+        return status == 405 || ((status == 400 || status == 404) && !why.rpc);
+    }
+
+    task<void> receive_first(transport_batch& batch)
+    {
+        co_await inner_->receive(batch);
+        const auto refused = std::ranges::find_if(batch, [this](const transport_event& each) {
+            return each.what == transport_event::kind::exchange_failed && hello_hint_ &&
+                   each.exchange == hello_hint_->exchange && may_be_old(each.why);
+        });
+        if (refused == batch.end()) co_return settle();
+        const exchange_id hello = refused->exchange;
+        fault why = std::move(refused->why);
+        batch.clear();
+        inner_ = make_sse_transport(with_);
+        std::optional<fault> failed;
+        try {
+            co_await inner_->open();
+        } catch (const error& e) {
+            failed = e.fault();
+        }
+        if (!failed) {
+            if (hello_hint_) say(); // else it was given up meanwhile
+            settle();
+            co_await inner_->receive(batch);
+            co_return;
+        }
+        settle();
+        const bool tells_more = failed->code == errc::unauthorized || failed->code == errc::forbidden ||
+                                (failed->code == errc::bad_response && !failed->http);
+        if (tells_more) why = std::move(*failed);
+        else why.text += "; nor is the old HTTP+SSE there: " + failed->text;
+        transport_event& event = batch.emplace_back();
+        event.what = transport_event::kind::exchange_failed;
+        event.exchange = hello;
+        event.why = std::move(why);
+    }
+
+    client_settings with_;
+    std::unique_ptr<transport> inner_;
+    bool settled_ = false;
+    bool said_ = false;
+    std::optional<send_hint> hello_hint_; // of the first request, until it was answered or given up
+    std::string hello_;
+};
+
+} // namespace detail
+
+COMCP_DECL std::unique_ptr<transport> make_sse_transport(client_settings with)
+{
+    return std::make_unique<detail::sse_transport>(std::move(with));
+}
+
+COMCP_DECL std::unique_ptr<transport> make_fallback_transport(client_settings with)
+{
+    return std::make_unique<detail::fallback_transport>(std::move(with));
 }
 
 } // namespace comcp::inline COMCP_ABI::http
@@ -21397,9 +22584,9 @@ COMCP_DECL const json::object& context::meta() const
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/server/impl/http_service.ipp
+// ---- comcp/server/impl/http_old_sse.ipp
 //
-// Requests to a server over HTTP: see server/http_service.hpp.
+// The old HTTP+SSE transport (2024-11-05) of an HTTP service: a GET whose stream is a session, and POSTs beside it.
 
 // ---- comcp/server/http_core.hpp
 //
@@ -21697,10 +22884,21 @@ private:
     session_lease lease_;
 };
 
+/// The endpoint, and the two of the old HTTP+SSE transport where it is served.
+struct http_guards
+{
+    http::guard endpoint;
+    std::optional<http::guard> old_stream;
+    std::optional<http::guard> old_messages;
+};
+
+/// *Errors*: errc::invalid_argument for an allowed host or origin that is none, and for paths that are none.
+result<http_guards> make_guards(const http_service_options& options);
+
 class http_core final : public std::enable_shared_from_this<http_core>, private parked
 {
 public:
-    http_core(comcp::executor ex, std::weak_ptr<server_core> served, http_service_options chosen, http::guard checked,
+    http_core(comcp::executor ex, std::weak_ptr<server_core> served, http_service_options chosen, http_guards checked,
               const comcp::limits& bounds);
     ~http_core();
 
@@ -21730,8 +22928,24 @@ private:
     static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request whole);
     /// A POST without a session: it makes one, or is one by itself.
     static task<http::response> first_post(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
+    /// The old HTTP+SSE transport: a GET that is a session, and a POST of one.
+    static task<http::response> open_old(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
+    static task<http::response> post_old(session_table::in_use used, http::request whole);
+    static task<http::response> judge_old(std::shared_ptr<http_core> self, http::request whole);
+    refusal refuse_old_message(const http::request& head) const;
+    /// What is no message, and of which no id could be told, is answered by its POST.
+    refusal refuse_unreadable(const http::request& whole) const;
+
     static task<http::response> open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
                                             http::request whole);
+
+    enum class place {
+        endpoint,
+        old_stream,
+        old_messages,
+    };
+    place place_of(const http::request& head) const;
+    const http::guard& guard_of(place where) const;
 
     http::exchange_form form_of(const http::request& whole, bool resumable) const;
     comcp::executor executor_of_session() const;
@@ -21746,12 +22960,18 @@ private:
     comcp::executor executor_;
     std::shared_ptr<parking_lot> lot_;
     std::weak_ptr<server_core> served_;
-    http::guard guard_;
+    http_guards guards_;
+    std::size_t depth_;
     std::shared_ptr<const http::session_transport_settings> settings_;
+    std::shared_ptr<const http::session_transport_settings> old_settings_;
     std::atomic<bool> closing_{false};
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/http_service.ipp
+//
+// Requests to a server over HTTP: see server/http_service.hpp.
 
 #include <algorithm>
 #include <memory>
@@ -21853,7 +23073,7 @@ private:
 };
 
 COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> served, http_service_options chosen,
-                                http::guard checked, const comcp::limits& bounds)
+                                http_guards checked, const comcp::limits& bounds)
     : options(std::move(chosen)),
       most_body(bounds.message),
       memory(std::make_shared<http::budget>(options.limits.memory)),
@@ -21863,7 +23083,8 @@ COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> s
       executor_(std::move(ex)),
       lot_(make_parking_lot(executor_)),
       served_(std::move(served)),
-      guard_(std::move(checked))
+      guards_(std::move(checked)),
+      depth_(bounds.depth)
 {
     lot_->link(*this);
     auto shared = std::make_shared<http::session_transport_settings>();
@@ -21877,7 +23098,12 @@ COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> s
     shared->streams = streams;
     shared->resumable = options.is_resumable() && options.has_sessions();
     shared->standalone = options.has_sessions();
-    settings_ = std::move(shared);
+    settings_ = shared;
+    if (options.old_paths().stream.empty()) return;
+    auto old = std::make_shared<http::session_transport_settings>(*shared);
+    old->resumable = false;
+    old->standalone = old->one_stream = true;
+    old_settings_ = std::move(old);
 }
 
 COMCP_DECL http_core::~http_core()
@@ -21889,7 +23115,7 @@ COMCP_DECL http_core::~http_core()
 
 COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::request& head) const
 {
-    http::verdict judged = guard_.check(head.method, head.target, head.fields);
+    http::verdict judged = guard_of(place_of(head)).check(head.method, head.target, head.fields);
     if (judged.status == 204) {
         http::response preflight;
         preflight.status = 204;
@@ -21904,6 +23130,9 @@ COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::reque
 
 COMCP_DECL http_core::refusal http_core::refuse_after_authorization(http::request& head) const
 {
+    const place at = place_of(head);
+    if (at == place::old_stream) return std::nullopt;
+    if (at == place::old_messages) return refuse_old_message(head);
     if (!options.has_sessions()) return std::nullopt;
     const auto id = head.fields.find("Mcp-Session-Id");
     if (!id) {
@@ -21966,6 +23195,7 @@ COMCP_DECL task<http::response> http_core::handle(std::shared_ptr<http_core> sel
 
 COMCP_DECL task<http::response> http_core::judge(std::shared_ptr<http_core> self, http::request whole)
 {
+    if (self->place_of(whole) != place::endpoint) co_return co_await judge_old(self, std::move(whole));
     const bool is_post = whole.method == "POST";
     const auto id = self->options.has_sessions() ? whole.fields.find("Mcp-Session-Id") : std::nullopt;
     if (is_post && !id) {
@@ -21985,7 +23215,8 @@ COMCP_DECL task<http::response> http_core::judge(std::shared_ptr<http_core> self
     if (id && (is_post || is_get))
         used =
             self->table->find(*id, whole.principal, is_get ? session_lease::kind::stream : session_lease::kind::call);
-    if (!used) co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    if (!used || used.wire->one_stream())
+        co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
     const comcp::executor ex = used.owner->executor();
     auto answer =
         is_get ? open_stream(self, std::move(used), std::move(whole)) : post(self, std::move(used), std::move(whole));
@@ -22166,10 +23397,7 @@ COMCP_DECL task<void> http_core::drain(std::shared_ptr<http_core> self, duration
 COMCP_DECL http_service::http_service(executor ex, const std::shared_ptr<detail::server_core>& served,
                                       http_service_options options)
 {
-    http::guard_settings guarded = options.guard;
-    guarded.streams = guarded.sessions = options.has_sessions();
-    guarded.supports = [](std::string_view version) { return parse_revision(version).has_value(); };
-    auto checked = http::guard::make(std::move(guarded));
+    auto checked = detail::make_guards(options);
     core_ = std::make_shared<detail::http_core>(std::move(ex), served, std::move(options), std::move(checked).value(),
                                                 served->options.limits);
 }
@@ -22201,6 +23429,219 @@ COMCP_DECL std::size_t http_service::streams() const { return core_->streams->us
 COMCP_DECL const http_service_options& http_service::options() const { return core_->options; }
 
 } // namespace comcp::inline COMCP_ABI
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+inline constexpr std::string_view old_session_parameter = "sessionId";
+
+/// The value of a parameter that stands in the query once; as it was written.
+COMCP_DECL std::optional<std::string_view> query_parameter(std::string_view target, std::string_view name)
+{
+    std::optional<std::string_view> found;
+    std::string_view query = target.substr(std::min(target.find('?'), target.size()));
+    while (!query.empty()) {
+        query.remove_prefix(1); // '?' or '&'
+        const std::string_view item = query.substr(0, query.find('&'));
+        query.remove_prefix(item.size());
+        const std::size_t equals = item.find('=');
+        if (equals == item.npos || item.substr(0, equals) != name) continue;
+        if (found) return std::nullopt; // who else looks at it may take the other one
+        found = item.substr(equals + 1);
+    }
+    return found;
+}
+
+/// The stream that is a session: where to post comes first, and the session ends when it goes.
+class old_sse_stream final : public http::body_stream
+{
+public:
+    old_sse_stream(std::string endpoint, std::unique_ptr<http::body_stream> events, std::shared_ptr<session_table> in,
+                   std::shared_ptr<table_entry> of)
+        : endpoint_(std::move(endpoint)),
+          events_(std::move(events)),
+          table_(std::move(in)),
+          entry_(std::move(of))
+    {}
+
+    ~old_sse_stream() override { table_->remove(entry_->id, entry_->principal); }
+
+    task<bool> next(std::string& out) override
+    {
+        if (endpoint_.empty()) return events_->next(out);
+        return told(std::exchange(endpoint_, {}), out);
+    }
+
+private:
+    static task<bool> told(std::string endpoint, std::string& out)
+    {
+        http::write_sse_event(out, endpoint, {}, "endpoint");
+        co_return true;
+    }
+
+    std::string endpoint_;
+    std::unique_ptr<http::body_stream> events_;
+    std::shared_ptr<session_table> table_;
+    std::shared_ptr<table_entry> entry_;
+};
+
+// ---- where ---------------------------------------------------------------------------------------------------------
+
+COMCP_DECL result<http_guards> make_guards(const http_service_options& options)
+{
+    http::guard_settings with = options.guard;
+    with.supports = [](std::string_view version) { return parse_revision(version).has_value(); };
+    with.streams = with.sessions = options.has_sessions();
+    auto endpoint = http::guard::make(with);
+    if (!endpoint) return endpoint.error();
+    http_guards out{*std::move(endpoint), {}, {}};
+    const old_sse_paths& old = options.old_paths();
+    if (old.stream.empty() && old.messages.empty()) return out;
+
+    for (const std::string* path : {&old.stream, &old.messages}) {
+        const bool is_path = path->starts_with('/') && http::detail::all(*path, http::detail::target_char);
+        if (!is_path || path->find_first_of("?#") != path->npos || *path == with.path)
+            return fail(errc::invalid_argument, "the paths of the old transport must be paths, and other ones");
+    }
+    if (old.stream == old.messages)
+        return fail(errc::invalid_argument, "the stream of the old transport needs a path of its own");
+    if (!http::detail::all(old.announced, http::detail::target_char) || old.announced.find('#') != old.announced.npos)
+        return fail(errc::invalid_argument, "what clients of the old transport are told must be a path or a URL");
+    with.sessions = false;
+    with.path = old.stream;
+    with.streams = true;
+    with.posts = false;
+    auto stream = http::guard::make(with);
+    with.path = old.messages;
+    with.streams = false;
+    with.posts = true;
+    auto messages = http::guard::make(std::move(with));
+    out.old_stream.emplace(std::move(stream).value());
+    out.old_messages.emplace(std::move(messages).value());
+    return out;
+}
+
+COMCP_DECL http_core::place http_core::place_of(const http::request& head) const
+{
+    if (!old_settings_) return place::endpoint;
+    const std::string_view path = std::string_view(head.target).substr(0, head.target.find('?'));
+    if (path == options.old_paths().stream) return place::old_stream;
+    return path == options.old_paths().messages ? place::old_messages : place::endpoint;
+}
+
+COMCP_DECL const http::guard& http_core::guard_of(place where) const
+{
+    switch (where) {
+    case place::old_stream: return *guards_.old_stream;
+    case place::old_messages: return *guards_.old_messages;
+    case place::endpoint: break;
+    }
+    return guards_.endpoint;
+}
+
+COMCP_DECL http_core::refusal http_core::refuse_old_message(const http::request& head) const
+{
+    const auto id = query_parameter(head.target, old_session_parameter);
+    if (!id) return http_error_answer(400, "sessionId is missing", head.answer_fields);
+    if (!table->knows(*id, head.principal)) // another's looks like none (K-9)
+        return http_error_answer(404, "the session is unknown or has ended", head.answer_fields);
+    return std::nullopt;
+}
+
+// ---- requests ------------------------------------------------------------------------------------------------------
+
+COMCP_DECL task<http::response> http_core::judge_old(std::shared_ptr<http_core> self, http::request whole)
+{
+    if (whole.method == "GET") {
+        const comcp::executor ex = self->executor_of_session();
+        auto answer = open_old(self, ex, std::move(whole));
+        if (self->options.is_single_threaded()) co_return co_await std::move(answer);
+        co_return co_await on_executor(ex, std::move(answer));
+    }
+    const auto id = query_parameter(whole.target, old_session_parameter);
+    session_table::in_use used;
+    if (id) used = self->table->find(*id, whole.principal, session_lease::kind::call);
+    if (!used || !used.wire->one_stream())
+        co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    if (auto refused = self->refuse_unreadable(whole)) co_return std::move(*refused);
+    const comcp::executor ex = used.owner->executor();
+    auto answer = post_old(std::move(used), std::move(whole));
+    if (self->options.is_single_threaded()) co_return co_await std::move(answer);
+    co_return co_await on_executor(ex, std::move(answer));
+}
+
+COMCP_DECL task<http::response> http_core::open_old(std::shared_ptr<http_core> self, comcp::executor ex,
+                                                    http::request whole)
+{
+    const auto served = self->served_.lock();
+    if (!served) co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
+    if (whole.whole_answer)
+        co_return http_error_answer(501, "streams cannot be served here", std::move(whole.answer_fields));
+    http::budget_share slot(self->streams);
+    if (!slot.grow(1)) co_return http_error_answer(503, "too many streams", std::move(whole.answer_fields));
+    session_origin from;
+    from.principal = whole.principal;
+    auto carrier = std::make_unique<http::session_transport>(ex, self->old_settings_);
+    http::session_transport& wire = *carrier;
+    const std::shared_ptr<session> owner = make_server_session(served, ex, std::move(carrier), std::move(from));
+    const session_lease made = self->table->adopt(owner, &wire, whole.principal);
+    result<std::string> id = fail(errc::busy, "too many sessions");
+    if (made) id = self->table->name(made);
+    if (!id) {
+        owner->abandon(fault(errc::closed, "there are too many sessions"));
+        co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
+    }
+    wire.on_closed(forget_session(self->table, *id));
+    co_await session::start(owner);
+    auto opened = wire.open_stream(std::move(slot));
+    // A stream keeps its session, but nobody waits for it when the service ends.
+    session_lease lease = self->table->find(*id, whole.principal, session_lease::kind::stream).lease;
+    if (!lease) co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
+    const std::string& announced = self->options.old_paths().announced;
+    std::string endpoint = announced + (announced.find('?') == announced.npos ? '?' : '&');
+    endpoint.append(old_session_parameter).append("=").append(*id);
+    const std::shared_ptr<table_entry> entry = lease.entry();
+    http::response out = self->stream_of(std::move(opened.stream), opened.reader, owner, std::move(lease), whole);
+    out.stream = std::make_unique<old_sse_stream>(std::move(endpoint), std::move(out.stream), self->table, entry);
+    co_return out;
+}
+
+COMCP_DECL http_core::refusal http_core::refuse_unreadable(const http::request& whole) const
+{
+    using status = rpc::parsed::status;
+    rpc::parser parser(depth_);
+    const rpc::parsed& read = parser.parse(whole.body);
+    if (read.state == status::message || read.state == status::batch || read.id_known) return std::nullopt;
+    const bool not_json = read.state == status::not_json || read.state == status::too_deep;
+    return http_error_answer(400, not_json ? rpc_code::parse_error : rpc_code::invalid_request, read.why,
+                             whole.answer_fields);
+}
+
+COMCP_DECL task<http::response> http_core::post_old(session_table::in_use used, http::request whole)
+{
+    const std::shared_ptr<session> owner = std::move(used.owner);
+    if (!owner->open())
+        co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    // It keeps the session busy, and counts the body, until its answer is on the stream.
+    http::exchange_form form;
+    form.json = form.stream = false;
+    const auto posted = std::make_shared<posted_exchange>(*used.wire, form, std::move(used.lease));
+    posted->count(std::move(whole.counted));
+    used.wire->deliver(posted, std::move(whole.body));
+    http::response out;
+    out.status = 202;
+    out.fields = std::move(whole.answer_fields);
+    co_return out;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
 
 // ---- comcp/server/impl/manual_executor.ipp
 //

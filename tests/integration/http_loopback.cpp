@@ -61,6 +61,7 @@ struct world
         served.tool("steps", "", [](comcp::context& ctx) { return steps(ctx); });
         served.tool("roots", "", [](comcp::context& ctx) { return roots(ctx); });
         served.tool("wait", "", [](comcp::context& ctx) { return wait(ctx); });
+        served.tool("ask", "", [](comcp::context& ctx) { return ask(ctx); });
     }
 
     static comcp::task<std::string> steps(comcp::context ctx)
@@ -77,6 +78,13 @@ struct world
         const auto places = co_await ctx.list_roots();
         co_return places.empty() ? "nowhere" : places.front().uri;
     }
+    static comcp::task<std::string> ask(comcp::context ctx)
+    {
+        comcp::json::object form{{"message", "Your name?"},
+                                 {"requestedSchema", comcp::json::object{{"type", "object"}}}};
+        const comcp::json::object answer = co_await ctx.elicit(std::move(form));
+        co_return std::string(answer.at("action").as_string());
+    }
     static comcp::task<std::string> wait(comcp::context)
     {
         comcp::timer clock(co_await asio::this_coro::executor);
@@ -86,13 +94,13 @@ struct world
 
     void serve(std::string_view host = "127.0.0.1", std::uint16_t port = 0)
     {
-        web.emplace(io.get_executor(), served);
+        web.emplace(io.get_executor(), served, comcp::http_service_options().old_sse());
         web->bind(host, port);
         asio::co_spawn(io, web->serve(), ignored());
     }
-    std::string url(std::string_view host) const
+    std::string url(std::string_view host, std::string_view path = "/mcp") const
     {
-        return "http://" + std::string(host) + ':' + std::to_string(web->port()) + "/mcp";
+        return "http://" + std::string(host) + ':' + std::to_string(web->port()) + std::string(path);
     }
 
     /// Runs one coroutine to its end; fails the test after 20 s.
@@ -333,4 +341,112 @@ TEST_CASE("Client, server and io_context may die with connections open", "[http_
         w.reset();
         client.reset();
     }
+}
+
+// ---- the old HTTP+SSE (2024-11-05) ---------------------------------------------------------------------------------
+
+namespace
+{
+
+comcp::task<void> with_one_stream(world& w, comcp::client& client)
+{
+    co_await client.connect();
+    CHECK(w.web->service().sessions() == 1);
+    CHECK(w.web->service().streams() == 1);
+    const comcp::tool_list tools = co_await client.list_tools();
+    CHECK(tools.complete);
+    std::vector<double> heard;
+    comcp::call_options options;
+    options.on_progress([&heard](const comcp::progress& p) { heard.push_back(p.value); });
+    auto stepped = co_await client.call("steps", {}, options);
+    CHECK(to_text(stepped) == "stepped");
+    CHECK(heard == std::vector<double>{1, 2, 3});
+    auto asked = co_await client.call("ask");
+    CHECK(to_text(asked) == "accept");
+    auto roots = co_await client.call("roots");
+    CHECK(to_text(roots) == "file:///here");
+    try {
+        co_await client.call("wait", {}, comcp::call_options().timeout(50ms));
+        FAIL("answered");
+    } catch (const comcp::error& e) {
+        CHECK(e.code() == comcp::errc::timed_out);
+        CHECK(e.outcome() == comcp::outcome::unknown);
+    }
+    const std::string big(3 * 1024 * 1024, 'x');
+    const std::string back = co_await echo(client, big);
+    CHECK((back == big)); // not to be printed
+    CHECK(w.web->service().streams() == 1);
+    co_await client.close();
+    comcp::timer clock(co_await asio::this_coro::executor);
+    while (w.web->service().sessions() != 0) co_await clock.wait_for(1ms); // it hears of the end of the stream
+    CHECK(w.web->service().streams() == 0);
+}
+
+comcp::task<void> loses_its_server(world& w, comcp::client& client)
+{
+    co_await client.connect();
+    const auto ex = co_await asio::this_coro::executor;
+    std::optional<comcp::fault> failed;
+    struct caller
+    {
+        static comcp::task<void> call(comcp::client& of, std::optional<comcp::fault>& why)
+        {
+            try {
+                co_await of.call("wait");
+            } catch (const comcp::error& e) {
+                why = e.fault();
+            }
+        }
+    };
+    asio::co_spawn(ex, caller::call(client, failed), ignored());
+    const std::string said = co_await echo(client, "once");
+    CHECK(said == "once");
+    co_await w.web->drain(comcp::duration::zero());
+    comcp::timer clock(ex);
+    while (!failed) co_await clock.wait_for(1ms);
+    CHECK(failed->code == comcp::errc::peer_gone);
+    CHECK(failed->fate == comcp::outcome::unknown);
+    CHECK_FALSE(client.connected());
+}
+
+comcp::client_options of_old_client()
+{
+    comcp::client_options options;
+    options.roots({comcp::root("file:///here")});
+    options.on_elicitation([](comcp::json::object) -> comcp::task<comcp::json::object> {
+        const comcp::json::object content{{"name", "Ada"}};
+        co_return comcp::json::object{{"action", "accept"}, {"content", content}};
+    });
+    return options;
+}
+
+} // namespace
+
+TEST_CASE("The old transport carries everything on one stream, told so or after a fallback [E-50, E-52]",
+          "[http_loopback]")
+{
+    const bool falls_back = GENERATE(false, true);
+    world w;
+    w.serve();
+    const std::string url = w.url("127.0.0.1", "/sse"); // POST is answered with 405 there
+    comcp::client client(falls_back ? comcp::streamable_http(url) : comcp::http_sse(url),
+                         comcp::identity("tester", "1"), of_old_client());
+    w.run(with_one_stream(w, client));
+}
+
+TEST_CASE("Many calls at once come back over the old transport", "[http_loopback]")
+{
+    world w;
+    w.serve();
+    comcp::client client(comcp::http_sse(w.url("127.0.0.1", "/sse")), comcp::identity("tester", "1"));
+    w.run(many_calls(client));
+    CHECK(w.runs == 64 * 5 + 1);
+}
+
+TEST_CASE("The end of the server is the end of an old session", "[http_loopback]")
+{
+    world w;
+    w.serve();
+    comcp::client client(comcp::http_sse(w.url("127.0.0.1", "/sse")), comcp::identity("tester", "1"));
+    w.run(loses_its_server(w, client));
 }

@@ -538,6 +538,74 @@ def http_server_groups(client, under_test, suffix=""):
         yield Group(full_name, needs, names, run_killed, under_test)
 
 
+# ---- over the HTTP+SSE of 2024-11-05 ---------------------------------------------------------------------------------
+
+def old_url(tap):
+    return tap.url.replace("/mcp", "/sse")
+
+
+def old_client_groups(start, under_test, lenient=False, suffix="", needs=()):
+    """Published clients against one server that `start` starts; of the four, ours on Go does not speak it."""
+    for name, (more, command) in clients("legacy", lenient).items():
+        if name == "go-client":
+            continue
+        full_name = f"sse:{name}{suffix}"
+
+        def run(command=command, full_name=full_name):
+            with start({}) as server, HttpTap(server.port) as tap:
+                return kept(full_name, tap, checks_of(execute([*command(), old_url(tap)]), CLIENT_CHECKS))
+        yield Group(full_name, sorted({*more, *needs}), CLIENT_CHECKS, run, under_test)
+
+
+def old_wire_problem(tap, table, falls_back):
+    """What is wrong with the requests that the client wrote, or None."""
+    requests = list(tap.requests)
+    if falls_back and [method for method, _, _ in requests[:2]] != ["POST", "GET"]:
+        return f"it began with {[method for method, _, _ in requests[:2]]}"
+    if falls_back and b'"initialize"' not in requests.pop(0)[2]:
+        return "the first POST was no initialize"
+    if [method for method, _, _ in requests if method != "POST"] != ["GET"] or requests[0][0] != "GET":
+        return f"methods: {[method for method, _, _ in requests]}"
+    if requests[0][1].get("accept") != "text/event-stream":
+        return f"GET with Accept {requests[0][1].get('accept')}"
+    for number, (_, fields, body) in enumerate(requests[1:]):
+        if fields.get("content-type") != "application/json":
+            return f"POST with Content-Type {fields.get('content-type')}"
+        if "mcp-session-id" in fields:
+            return f"request {number} ({body[:60]!r}) has a session in a field"
+        # 2025-06-18 and newer repeat the revision, also here.
+        if fields.get("mcp-protocol-version") != (None if b'"initialize"' in body else "2025-11-25"):
+            return f"request {number} ({body[:60]!r}) has version {fields.get('mcp-protocol-version')}"
+    return wire_problem([body for _, _, body in requests[1:]], table)
+
+
+def old_server_groups(client, under_test, suffix=""):
+    """One table client against the published servers that speak it, told so or falling back."""
+    command = servers()["server-everything"][1]
+
+    def everything(env):
+        port = free_port()
+        return Served([*command(), "sse"], {"PORT": str(port), **env}, port)
+
+    starts = {"server-everything": everything, "server-ts-v1": http_servers()["server-ts-v1"][1]}
+    for server, start in starts.items():
+        table = load_table(servers()[server][2], server, "sse")
+        names = ["connect", "list", *(call["check"] for call in table["calls"]), "close", "wire"]
+        for way, flags in (("", ["--sse"]), ("@fallback", [])):
+            full_name = f"sse:{server}{way}{suffix}"
+
+            def run(start=start, table=table, names=names, full_name=full_name, flags=flags):
+                filled = fill({**table, "era": "legacy"}, "")
+                with start(table.get("env", {})) as process, HttpTap(process.port) as tap, \
+                        tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+                    json.dump(filled, file)
+                    file.flush()
+                    results = checks_of(execute([*client(), file.name, *flags, old_url(tap)]), names[:-1])
+                    results.append(("wire", old_wire_problem(tap, filled, not flags), ""))
+                    return kept(full_name, tap, results)
+            yield Group(full_name, ["npm"], names, run, under_test)
+
+
 # ---- known gaps ------------------------------------------------------------------------------------------------------
 
 def pinned_versions():
@@ -558,7 +626,7 @@ def pinned_versions():
 def load_gaps():
     gaps = {}
     for entry in json.loads((HERE / "known_gaps.json").read_text()):
-        have = pinned_versions().get(entry["peer"].removeprefix("http:").split("@")[0])
+        have = pinned_versions().get(entry["peer"].removeprefix("http:").removeprefix("sse:").split("@")[0])
         if have != entry["version"]:
             sys.exit(f"known_gaps.json: {entry['peer']} is {have} now, look again at {entry['check']} of {entry['version']}")
         gaps[f"{entry['peer']}/{entry['check']}"] = entry["shown_by"]
@@ -582,6 +650,7 @@ def all_groups(options):
                 for group in client_groups(command, None, era, lenient=True, suffix=f"@{era}@{name}"):
                     group.needs = sorted({*group.needs, *needs})
                     yield group
+        yield from old_client_groups(http_servers()["server-ts-v1"][1], None, True, "@server-ts-v1", ["npm"])
         stdio_v1, http_v1 = servers()["server-ts-v1"][1], http_servers()["server-ts-v1"][1]
         yield from inspector_groups(lambda: contextlib.nullcontext(stdio_v1()), None, "@server-ts-v1")
         yield from inspector_groups(served_words(http_v1), None, "@server-ts-v1", "http:", 1)
@@ -598,6 +667,8 @@ def all_groups(options):
     yield from http_client_groups(start, server)
     yield from inspector_groups(served_words(start), server, prefix="http:", most=1)
     yield from http_server_groups(lambda: [client], client)
+    yield from old_client_groups(start, server)
+    yield from old_server_groups(lambda: [client], client)
 
 
 def main():

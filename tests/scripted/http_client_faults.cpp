@@ -82,6 +82,7 @@ TEST_CASE("Without a session 404 means that nothing is there", "[http_client]")
     http_stage s;
     auto connecting = s.start(s.client().connect());
     s.web.expect("initialize").answer(404, "text/html", "<p>not here</p>");
+    s.web.expect("GET").answer(404, "", ""); // nor is it an old server (E-52)
     CHECK(connecting.failed_with(errc::bad_response));
     CHECK(connecting.failure().fate == outcome::not_sent);
     CHECK(connecting.failure().http->status == 404);

@@ -38,8 +38,8 @@ PURE = (
     "json/ rpc/ protocol/ wire/ transport/framing.hpp transport/socket_address.hpp"
     " http/body.hpp http/chunked.hpp http/date.hpp http/event_store.hpp http/fields.hpp http/grammar.hpp"
     " http/guard.hpp http/host.hpp http/limits.hpp http/line.hpp http/media.hpp http/message.hpp http/parser.hpp"
-    " http/print.hpp http/reply_rules.hpp http/request_parser.hpp http/response_parser.hpp http/retry_after.hpp"
-    " http/sse.hpp http/listen_address.hpp http/status.hpp http/url.hpp"
+    " http/print.hpp http/refusal.hpp http/reply_rules.hpp http/request_parser.hpp http/response_parser.hpp"
+    " http/retry_after.hpp http/sse.hpp http/sse_endpoint.hpp http/listen_address.hpp http/status.hpp http/url.hpp"
     " config.hpp version.hpp result.hpp limits.hpp policy.hpp policy/ detail/random.hpp"
 ).split()
 

@@ -6,6 +6,7 @@
 
 #include <comcp/detail/deadlines.hpp>
 #include <comcp/http/client_connection.hpp>
+#include <comcp/http/refusal.hpp>
 #include <comcp/http/reply_rules.hpp>
 #include <comcp/http/sse.hpp>
 #include <comcp/limits.hpp>
@@ -63,7 +64,7 @@ private:
         asking,   ///< no head yet
         json,     ///< the body is the answer
         events,   ///< the body is a stream
-        refusal,  ///< the body may say why
+        refused,  ///< the body may say why
         draining, ///< the body is of no interest
         pausing,  ///< before the next GET
         told,     ///< the session knows that it ended; its verdict follows
@@ -110,11 +111,8 @@ private:
 
     // Of the response.
     reply_rule rule_;
-    int status_ = 0;
+    refusal refusal_;
     std::uint64_t declared_ = 0;
-    std::string challenge_;
-    std::string location_;
-    std::optional<std::chrono::seconds> retry_after_;
     std::string_view problem_; // with a success that is none
     std::string_view whole_;   // a body that came in one piece
     std::string text_;         // or in several

@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -55,6 +56,7 @@ struct client_settings
     std::shared_ptr<connector> door; ///< null: TCP
     bool listens = true;             ///< opens a stream for what the server says outside of requests
     bool other_origins = false;      ///< redirects may lead to other origins, never from https to http
+    std::string endpoint_prefix;     ///< of HTTP+SSE: what a proxy takes off the paths that its server sees
     std::size_t connections = 256;   ///< of requests at the same time; further ones wait
     std::size_t idle_connections = 8;
     /// Before a stream that ended is opened again; empty: never.

@@ -37,6 +37,8 @@ struct guard_settings
     std::vector<std::string> origins = {};
     /// Loopback names are one family: localhost, names below it, 127.0.0.0/8, [::1].
     bool loopback = true;
+    /// POST brings messages; else it is answered with 405.
+    bool posts = true;
     /// GET opens a stream; else it is answered with 405.
     bool streams = true;
     /// DELETE ends a session; else it is answered with 405.
@@ -78,9 +80,10 @@ public:
             else if (of_other_scheme(text)) out.other_origins_.push_back(text);
             else return fail(errc::invalid_argument, "the allowed origin " + text + ": " + known.error().text);
         }
-        out.allow_ = settings.streams ? "GET, POST" : "POST";
-        if (settings.sessions) out.allow_ += ", DELETE";
-        out.allow_ += ", OPTIONS";
+        if (settings.streams) out.allow_ += "GET, ";
+        if (settings.posts) out.allow_ += "POST, ";
+        if (settings.sessions) out.allow_ += "DELETE, ";
+        out.allow_ += "OPTIONS";
         out.settings_ = std::move(settings);
         return out;
     }
@@ -110,7 +113,7 @@ public:
             return refuse(out, 404, "the endpoint has another path");
         }
         if (method == "OPTIONS") return answer_options(out, head);
-        const bool post = method == "POST";
+        const bool post = method == "POST" && settings_.posts;
         if (!post && !(method == "GET" && settings_.streams) && !(method == "DELETE" && settings_.sessions)) {
             out.answer_fields.add("Allow", allow_);
             return refuse(out, 405, "this method is not offered");

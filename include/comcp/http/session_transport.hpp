@@ -37,6 +37,9 @@ struct session_transport_settings
     bool resumable = true;
     /// Clients can open a stream of their own (GET). Without it, what belongs to no POST goes nowhere.
     bool standalone = true;
+    /// The old HTTP+SSE transport (2024-11-05): everything goes to the first stream that was opened, answers too, and
+    /// the session ends with it. POSTs only bring messages.
+    bool one_stream = false;
 };
 
 /// Thread rule: the session's executor.
@@ -49,6 +52,8 @@ public:
     // ---- what the service does -------------------------------------------------------------------------------------
 
     const std::shared_ptr<comcp::detail::parking_lot>& lot() const { return lot_; }
+    /// Any thread.
+    bool one_stream() const { return settings_->one_stream; }
 
     /// A POST came. When the session answers in place, the exchange is ready afterwards.
     void deliver(std::shared_ptr<exchange> posted, std::string body);

@@ -6,11 +6,13 @@
 
 #include <comcp/error.hpp>
 #include <comcp/http/client_transport.hpp>
+#include <comcp/http/sse_transport.hpp>
 #include <comcp/policy/timeouts.hpp>
 #include <comcp/transport/settings.hpp>
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -19,9 +21,9 @@ namespace comcp::inline COMCP_ABI
 
 /// A server at a URL: `comcp::client c(comcp::streamable_http("http://127.0.0.1:8080/mcp"), comcp::identity(...));`
 ///
-/// Speaks 2025-03-26 to 2025-11-25. A session that the server has forgotten is made anew by the client; a stream that
-/// breaks is resumed where the server offers it. "http://unix:/run/app.sock:/mcp" is the endpoint "/mcp" behind a Unix
-/// socket.
+/// Speaks 2025-03-26 to 2025-11-25, and the HTTP+SSE of 2024-11-05 with servers that know only that. A session that the
+/// server has forgotten is made anew by the client; a stream that breaks is resumed where the server offers it.
+/// "http://unix:/run/app.sock:/mcp" is the endpoint "/mcp" behind a Unix socket.
 class streamable_http
 {
 public:
@@ -70,6 +72,23 @@ public:
         settings_.listens = value;
         return *this;
     }
+    /// Whether HTTP+SSE (2024-11-05) is tried when the server knows no POST at the URL, that is, when it answers the
+    /// first one with 405, or with 400 or 404 and no JSON-RPC error; on by default.
+    streamable_http& sse_fallback(bool value)
+    {
+        sse_ = value ? sse_use::fallback : sse_use::never;
+        return *this;
+    }
+    /// For HTTP+SSE behind a proxy that takes a prefix like "/api" off the paths which its server sees, and so names
+    /// its endpoint without: it is put before that path. *Errors*: errc::invalid_argument when it is no path.
+    streamable_http& endpoint_prefix(std::string_view path)
+    {
+        const bool whole = path.starts_with('/') && !path.starts_with("//") && !path.ends_with('/');
+        if (!whole || path.find('?') != path.npos || !settings_.to.resolve(path))
+            throw_fault(fail(errc::invalid_argument, "a prefix is a path like \"/api\""));
+        settings_.endpoint_prefix = std::string(path);
+        return *this;
+    }
     /// Connections that may be open for requests at the same time (256); further requests wait.
     /// *Errors*: errc::invalid_argument for zero.
     streamable_http& connections(std::size_t most)
@@ -95,11 +114,34 @@ private:
         settings.times.connect = of.connect_.value_or(with.connect);
         settings.reconnect = with.reconnect;
         settings.random = with.random;
-        return http::make_client_transport(std::move(settings));
+        switch (of.sse_) {
+        case sse_use::never: return http::make_client_transport(std::move(settings));
+        case sse_use::only: return http::make_sse_transport(std::move(settings));
+        case sse_use::fallback: break;
+        }
+        return http::make_fallback_transport(std::move(settings));
     }
+    friend streamable_http http_sse(std::string_view endpoint);
+
+    enum class sse_use {
+        never,
+        fallback,
+        only,
+    };
 
     http::client_settings settings_;
     std::optional<duration> connect_;
+    sse_use sse_ = sse_use::fallback;
 };
+
+/// A server at a URL that is known to speak only the old HTTP+SSE transport (2024-11-05): nothing else is tried. The
+/// URL is that of the stream, often ".../sse". *Errors*: errc::invalid_argument when it is no absolute http or https
+/// URL.
+inline streamable_http http_sse(std::string_view endpoint)
+{
+    streamable_http out(endpoint);
+    out.sse_ = streamable_http::sse_use::only;
+    return out;
+}
 
 } // namespace comcp::inline COMCP_ABI

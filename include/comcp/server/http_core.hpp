@@ -35,10 +35,21 @@ private:
     session_lease lease_;
 };
 
+/// The endpoint, and the two of the old HTTP+SSE transport where it is served.
+struct http_guards
+{
+    http::guard endpoint;
+    std::optional<http::guard> old_stream;
+    std::optional<http::guard> old_messages;
+};
+
+/// *Errors*: errc::invalid_argument for an allowed host or origin that is none, and for paths that are none.
+result<http_guards> make_guards(const http_service_options& options);
+
 class http_core final : public std::enable_shared_from_this<http_core>, private parked
 {
 public:
-    http_core(comcp::executor ex, std::weak_ptr<server_core> served, http_service_options chosen, http::guard checked,
+    http_core(comcp::executor ex, std::weak_ptr<server_core> served, http_service_options chosen, http_guards checked,
               const comcp::limits& bounds);
     ~http_core();
 
@@ -68,8 +79,24 @@ private:
     static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request whole);
     /// A POST without a session: it makes one, or is one by itself.
     static task<http::response> first_post(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
+    /// The old HTTP+SSE transport: a GET that is a session, and a POST of one.
+    static task<http::response> open_old(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
+    static task<http::response> post_old(session_table::in_use used, http::request whole);
+    static task<http::response> judge_old(std::shared_ptr<http_core> self, http::request whole);
+    refusal refuse_old_message(const http::request& head) const;
+    /// What is no message, and of which no id could be told, is answered by its POST.
+    refusal refuse_unreadable(const http::request& whole) const;
+
     static task<http::response> open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
                                             http::request whole);
+
+    enum class place {
+        endpoint,
+        old_stream,
+        old_messages,
+    };
+    place place_of(const http::request& head) const;
+    const http::guard& guard_of(place where) const;
 
     http::exchange_form form_of(const http::request& whole, bool resumable) const;
     comcp::executor executor_of_session() const;
@@ -84,8 +111,10 @@ private:
     comcp::executor executor_;
     std::shared_ptr<parking_lot> lot_;
     std::weak_ptr<server_core> served_;
-    http::guard guard_;
+    http_guards guards_;
+    std::size_t depth_;
     std::shared_ptr<const http::session_transport_settings> settings_;
+    std::shared_ptr<const http::session_transport_settings> old_settings_;
     std::atomic<bool> closing_{false};
 };
 

@@ -24,7 +24,8 @@ class http_core;
 
 } // namespace detail
 
-/// Serves a server's tools to any number of HTTP clients; handshake era (2025-03-26 to 2025-11-25, Streamable HTTP).
+/// Serves a server's tools to any number of HTTP clients; handshake era (2025-03-26 to 2025-11-25, Streamable HTTP; on
+/// request also 2024-11-05, HTTP+SSE).
 ///
 /// Thread rule: any thread. Destroying it ends its sessions at once, without waiting; requests that wait are answered
 /// with 500, since they may have run. It, its server and the `io_context` may die in any order.
@@ -68,5 +69,6 @@ private:
 } // namespace comcp::inline COMCP_ABI
 
 #if !defined(COMCP_SEPARATE)
+#include <comcp/server/impl/http_old_sse.ipp>
 #include <comcp/server/impl/http_service.ipp>
 #endif

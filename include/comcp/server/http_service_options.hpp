@@ -82,6 +82,14 @@ private:
 
 } // namespace detail
 
+/// The two endpoints of the old HTTP+SSE transport; none when the paths are empty.
+struct old_sse_paths
+{
+    std::string stream;
+    std::string messages;
+    std::string announced; ///< what clients are told instead of `messages`
+};
+
 /// Options of an HTTP service, set before it is made.
 class http_service_options
 {
@@ -146,7 +154,22 @@ public:
         return *this;
     }
 
+    /// Also serves clients of the HTTP+SSE transport of 2024-11-05, at two more paths: GET of `stream` opens a session,
+    /// whose messages are posted to `messages`. Host, Origin, authorization, sessions and limits are as at the
+    /// endpoint; the session ends with its stream. Clients are told `messages`, or `announced` where somebody in front
+    /// changes paths: "/api/messages", or a whole URL.
+    /// *Errors*: errc::invalid_argument, when the service is made, for paths that do not begin with '/', have a query,
+    /// or are not different from each other and from that of the endpoint.
+    http_service_options& old_sse(std::string stream = "/sse", std::string messages = "/messages",
+                                  std::string announced = {})
+    {
+        old_ = {std::move(stream), std::move(messages), std::move(announced)};
+        if (old_.announced.empty()) old_.announced = old_.messages;
+        return *this;
+    }
+
     // For the library.
+    const old_sse_paths& old_paths() const { return old_; }
     const detail::http_authorizer& authorizer() const { return authorize_; }
     bool is_single_threaded() const { return single_threaded_; }
     bool has_sessions() const { return sessions_; }
@@ -155,6 +178,7 @@ public:
 
 private:
     detail::http_authorizer authorize_;
+    old_sse_paths old_;
     bool single_threaded_ = false;
     bool sessions_ = true;
     bool resumable_ = true;

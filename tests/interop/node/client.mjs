@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A client on the official TypeScript SDK (v1 or v2). It starts a server over stdio, or connects to one over
-// Streamable HTTP, checks the fixed tool set (see ../README.md) and prints one JSON line per check. Exit status 0
+// Streamable HTTP (over the HTTP+SSE of 2024-11-05 where the URL ends with /sse), checks the fixed tool set (see ../README.md) and prints one JSON line per check. Exit status 0
 // only if all are ok.
 //
 //   node client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] [--killed] -- CMD ARGS... | URL
@@ -24,6 +24,7 @@ if (split < 0 || !command || !['v1', 'v2'].includes(sdk)) {
 const era = options.includes('--era') ? options[options.indexOf('--era') + 1] : 'legacy';
 const lenient = options.includes('--lenient');
 const http = command.startsWith('http:');
+const old = http && command.endsWith('/sse');
 
 let allOk = true;
 function report(check, ok, detail) {
@@ -81,6 +82,7 @@ const httpOptions = {
 let newClient, newTransport;
 if (sdk === 'v1') {
     const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+    const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js');
     const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const types = await import('@modelcontextprotocol/sdk/types.js');
@@ -91,9 +93,12 @@ if (sdk === 'v1') {
         made.setRequestHandler(types.ElicitRequestSchema, onElicit);
         return made;
     };
-    newTransport = () => (http ? new StreamableHTTPClientTransport(new URL(command), httpOptions) : new StdioClientTransport(stdioOptions));
+    newTransport = () => {
+        if (!http) return new StdioClientTransport(stdioOptions);
+        return old ? new SSEClientTransport(new URL(command)) : new StreamableHTTPClientTransport(new URL(command), httpOptions);
+    };
 } else {
-    const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+    const { Client, SSEClientTransport, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
     const mode = era === 'modern' ? { pin: '2026-07-28' } : era;
     newClient = () => {
@@ -103,7 +108,10 @@ if (sdk === 'v1') {
         made.setRequestHandler('elicitation/create', onElicit);
         return made;
     };
-    newTransport = () => (http ? new StreamableHTTPClientTransport(new URL(command), httpOptions) : new StdioClientTransport(stdioOptions));
+    newTransport = () => {
+        if (!http) return new StdioClientTransport(stdioOptions);
+        return old ? new SSEClientTransport(new URL(command)) : new StreamableHTTPClientTransport(new URL(command), httpOptions);
+    };
 }
 
 const seen = []; // everything the server sends after the handshake
@@ -311,7 +319,18 @@ await check('ask_sampling', async () =>
 await check('ask_elicit', async () =>
     same(textOf(await call('ask_elicit', { message: 'Your name?' })), 'action=accept name=Ada', 'text'));
 
-if (http) {
+if (old) {
+    await check('close', async () => {
+        const endpoint = transport._endpoint; // there is no other way to learn it
+        await client.close();
+        await sleep(200);
+        const message = { jsonrpc: '2.0', id: 'late', method: 'ping' };
+        const headers = { 'content-type': 'application/json' };
+        const response = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify(message) });
+        await response.body?.cancel();
+        same(response.status, 404, 'status after it');
+    });
+} else if (http) {
     // The connection is cut after the second step. What follows comes once, and in order.
     await check('resume', async () => {
         const before = seen.length;

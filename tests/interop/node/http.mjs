@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Serves one of the TypeScript servers over Streamable HTTP: a session and an event store for each client.
+// Serves one of the TypeScript servers over Streamable HTTP: a session and an event store for each client. With
+// `OldTransport`, also over the HTTP+SSE of 2024-11-05, at /sse and /messages.
 
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -24,8 +25,20 @@ class EventStore {
 }
 
 // `make` gives a new McpServer. The URL is the first line of standard output.
-export function serveHttp(port, make, Transport) {
+export function serveHttp(port, make, Transport, OldTransport) {
     const sessions = new Map();
+    const streams = new Map(); // of the old transport
+    const serveOld = async (request, response, url) => {
+        if (url.pathname === '/sse' && request.method === 'GET') {
+            const transport = new OldTransport('/messages', response);
+            streams.set(transport.sessionId, transport);
+            response.on('close', () => streams.delete(transport.sessionId));
+            return make().connect(transport);
+        }
+        const transport = url.pathname === '/messages' && streams.get(url.searchParams.get('sessionId'));
+        if (transport) return transport.handlePostMessage(request, response);
+        response.writeHead(url.pathname === '/sse' ? 405 : 404).end();
+    };
     const open = async () => {
         const transport = new Transport({
             sessionIdGenerator: () => randomUUID(),
@@ -38,6 +51,8 @@ export function serveHttp(port, make, Transport) {
         return transport;
     };
     const http = createServer(async (request, response) => {
+        const url = new URL(request.url, 'http://localhost');
+        if (OldTransport && url.pathname !== '/mcp') return serveOld(request, response, url);
         const id = request.headers['mcp-session-id'];
         const transport = id ? sessions.get(id) : await open();
         if (transport) return transport.handleRequest(request, response);

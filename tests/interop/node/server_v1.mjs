@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The fixed tool set (see ../README.md) on the official TypeScript SDK v1, over stdio or, with
-// `--http PORT`, Streamable HTTP.
+// `--http PORT`, Streamable HTTP and the HTTP+SSE of 2024-11-05.
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
@@ -60,7 +61,7 @@ function make() {
 }
 
 if (process.argv[2] === '--http') {
-    serveHttp(Number(process.argv[3]), make, StreamableHTTPServerTransport);
+    serveHttp(Number(process.argv[3]), make, StreamableHTTPServerTransport, SSEServerTransport);
 } else {
     process.stdin.on('end', () => process.exit(0)); // v1 does not look for the end of input itself
     await make().connect(new StdioServerTransport());

@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 import anyio
 import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
@@ -275,7 +276,8 @@ async def main():
     parser.add_argument("--lenient", action="store_true")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
-    over_http = options.command[0].startswith("http:")
+    old = options.command[0].endswith("/sse")  # the HTTP+SSE of 2024-11-05
+    over_http = options.command[0].startswith("http:") and not old
     mode = "2026-07-28" if options.era == "modern" else options.era
 
     def client_on(transport):
@@ -291,6 +293,8 @@ async def main():
     if over_http:
         http = connection()
         transport = http.transport()
+    elif old:
+        transport = tapped(sse_client(options.command[0]))
     else:
         transport = tapped(stdio_client(StdioServerParameters(command=options.command[0], args=options.command[1:],
                                                               env=dict(os.environ))))

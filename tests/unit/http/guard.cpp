@@ -220,6 +220,10 @@ TEST_CASE("HTTP 88: a method that is not offered is answered with 405 and the on
     }
     CHECK(with({.streams = false}).check("DELETE", "/mcp", post_head()).status == 0);
     CHECK(answer(with({.sessions = false}).check("DELETE", "/mcp", post_head()), "Allow") == "GET, POST, OPTIONS;");
+    const guard listens = with({.posts = false, .sessions = false}); // as the stream of the old HTTP+SSE
+    CHECK(listens.check("POST", "/mcp", post_head()).status == 405);
+    CHECK(answer(listens.check("POST", "/mcp", post_head()), "Allow") == "GET, OPTIONS;");
+    CHECK(listens.check("GET", "/mcp", post_head()).accepted());
 }
 
 TEST_CASE("another path is answered with 404", "[guard]")

@@ -6,8 +6,6 @@
 #include <comcp/http/client_exchange.hpp>
 #include <comcp/http/client_hub.hpp>
 
-#include <comcp/http/retry_after.hpp>
-#include <comcp/http/status.hpp>
 #include <comcp/rpc/parse.hpp>
 
 #include <functional>
@@ -15,23 +13,6 @@
 
 namespace comcp::inline COMCP_ABI::http::detail
 {
-
-/// Text of a peer for an error: one line of printable characters, cut.
-COMCP_DECL std::string excerpt(std::string_view text)
-{
-    constexpr std::size_t most = 200;
-    std::string out;
-    for (const char c : text.substr(0, most)) out += static_cast<unsigned char>(c) < ' ' || c == 0x7F ? ' ' : c;
-    if (text.size() > most) out += "...";
-    return out;
-}
-
-COMCP_DECL bool is_encoded(const fields& head)
-{
-    for (const std::string_view each : head.items("Content-Encoding"))
-        if (!equal_ignoring_case(each, "identity")) return true;
-    return false;
-}
 
 COMCP_DECL std::string_view client_exchange::last_event_id() const
 {
@@ -99,7 +80,7 @@ COMCP_DECL void client_exchange::time_is_up()
 
 COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
 {
-    status_ = response.status;
+    refusal_ = refusal{response.status, {}, {}, {}};
     problem_ = {};
     whole_ = {};
     text_.clear();
@@ -139,18 +120,8 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
     }
     default: break;
     }
-    phase_ = phase::refusal;
-    challenge_ = std::string(response.fields.find("WWW-Authenticate").value_or(""));
-    for (const std::string_view more : response.fields.find_all("WWW-Authenticate"))
-        if (more.data() != response.fields.find("WWW-Authenticate")->data()) challenge_.append(", ").append(more);
-    location_ = std::string(response.fields.find("Location").value_or(""));
-    retry_after_.reset();
-    if (const auto value = response.fields.find("Retry-After")) {
-        // The server's own clock: no other is needed for a date.
-        const auto date = parse_http_date(response.fields.find("Date").value_or(""));
-        retry_after_ = parse_retry_after(*value, date.value_or(std::chrono::sys_seconds()));
-        if (!date && value->find(':') != value->npos) retry_after_.reset();
-    }
+    phase_ = phase::refused;
+    refusal_ = read_refusal(response);
     hub_.set_due(*this, hub_.settings().times.notice);
     return rule_.look_in_body ? hub_.settings().bounds.message : drained_at_most;
 }
@@ -160,7 +131,7 @@ COMCP_DECL void client_exchange::on_body(std::string_view piece)
     switch (phase_) {
     case phase::events: return read_stream(piece);
     case phase::json:
-    case phase::refusal:
+    case phase::refused:
         if (hub_.settings().times.idle != no_limit && phase_ == phase::json) limit_silence(hub_.settings().times.idle);
         if (text_.empty() && whole_.empty() && piece.size() == declared_) {
             whole_ = piece;
@@ -186,7 +157,7 @@ COMCP_DECL void client_exchange::on_end()
         }
         return deliver_answer(was_on);
     case phase::events: return stream_ended();
-    case phase::refusal:
+    case phase::refused:
         if (!text_.empty()) whole_ = text_;
         return conclude(was_on);
     default: return finish();
@@ -216,7 +187,7 @@ COMCP_DECL void client_exchange::on_broken(broken_request how)
             deliver_oversized(facts);
         }
         return tell_closed();
-    case phase::refusal:
+    case phase::refused:
         if (!text_.empty()) whole_ = text_;
         return conclude(was_on);
     default: return finish();
@@ -317,7 +288,7 @@ COMCP_DECL void client_exchange::conclude(client_connection* from)
     if (what_ == sent_kind::end_session) return finish();
     if (asks() == sent_kind::listen) {
         // 4xx is final (SSE 83); a server that is overloaded or away may come back.
-        if ((rule_.what == reply::busy || status_ >= 500) && pause()) return;
+        if ((rule_.what == reply::busy || refusal_.status >= 500) && pause()) return;
         if (what_ == sent_kind::listen) return finish();
     }
     give_up(status_fault());
@@ -325,30 +296,14 @@ COMCP_DECL void client_exchange::conclude(client_connection* from)
 
 COMCP_DECL void client_exchange::follow()
 {
-    // 301, 302 and 303 turn a POST into a GET: nobody follows those (HTTP 91).
-    const bool same_method = status_ == 307 || status_ == 308;
-    const result<url> to = sent_to_->resolve(location_);
-    fault why = status_fault();
-    if (location_.empty() || !to) {
-        why.text += ", without a usable Location";
-    } else {
-        why.text += ": it moved to " + to->text();
-        const bool same = to->origin() == sent_to_->origin();
-        const bool safe = to->secure() || !sent_to_->secure();
-        // The id of a session is for its own origin only; and where streams are is not where requests go.
-        const bool elsewhere = hub_.settings().other_origins && safe && !in_session_;
-        if (same_method && asks() != sent_kind::listen && (same || elsewhere)) {
-            if (redirects_++ < 3) {
-                hub_.move_to(*to);
-                return hub_.start(shared_from_this());
-            }
-            why.text += ", after 3 other redirects";
-        } else if (same_method) {
-            why.text += ", which is another origin";
-        }
-    }
     if (what_ == sent_kind::listen || what_ == sent_kind::end_session) return finish();
-    give_up(std::move(why));
+    fault why = status_fault();
+    // The id of a session is for its own origin only; and where streams are is not where requests go.
+    const bool elsewhere = hub_.settings().other_origins && !in_session_;
+    const std::optional<url> to = redirect_target(refusal_, *sent_to_, elsewhere, redirects_, why);
+    if (!to || resuming_) return give_up(std::move(why));
+    hub_.move_to(*to);
+    hub_.start(shared_from_this());
 }
 
 COMCP_DECL bool client_exchange::pause()
@@ -357,7 +312,7 @@ COMCP_DECL bool client_exchange::pause()
     if (!with.reconnect) return false;
     reconnect_facts facts;
     facts.attempt = ++attempt_;
-    if (phase_ == phase::refusal && retry_after_) facts.asked = *retry_after_;
+    if (phase_ == phase::refused && refusal_.retry_after) facts.asked = *refusal_.retry_after;
     else if (events_ && events_->retry()) facts.asked = *events_->retry();
     facts.random = hub_.random();
     const std::optional<duration> delay = with.reconnect(facts);
@@ -405,29 +360,17 @@ COMCP_DECL void client_exchange::finish()
 
 COMCP_DECL fault client_exchange::status_fault() const
 {
-    errc code = errc::bad_response;
-    switch (rule_.what) {
-    case reply::session_gone: code = errc::session_expired; break;
-    case reply::busy: code = errc::busy; break;
-    default:
-        if (status_ == 401) code = errc::unauthorized;
-        if (status_ == 403) code = errc::forbidden;
-    }
-    fault why = fail(code, "the server answered " + std::to_string(status_) + ' ' + std::string(status_text(status_)));
-    why.fate = rule_.fate;
-    if (rule_.what == reply::unexpected) {
-        if (problem_.empty()) why.text += ", whose content is no answer: neither JSON nor a stream of events";
-        else why.text.append(", but ").append(problem_);
-    } else if (!problem_.empty()) {
-        why.text.append(", but ").append(problem_);
-    } else if (const std::string said = excerpt(whole_); !said.empty()) {
-        why.text += ": " + said;
-    }
-    auto http = std::make_shared<http_error>();
-    http->status = status_;
-    http->challenge = challenge_;
-    http->retry_after = retry_after_;
-    why.http = std::move(http);
+    fault why = to_fault(refusal_, rule_, problem_, whole_);
+    if (!rule_.look_in_body || whole_.empty()) return why;
+    // An error for nobody in particular.
+    rpc::parser parser(hub_.settings().bounds.depth);
+    const rpc::parsed& read = parser.parse(whole_);
+    if (read.state != rpc::parsed::status::message || read.msg.type != rpc::message::kind::error) return why;
+    auto peer = std::make_shared<rpc_error>();
+    peer->code = integer_member(*read.msg.error, "code").value_or(0);
+    peer->message = std::string(string_member(*read.msg.error, "message").value_or(""));
+    if (const json::value* data = member(*read.msg.error, "data")) peer->data = json::value(*data, json::storage_ptr());
+    why.rpc = std::move(peer);
     return why;
 }
 

@@ -5,6 +5,7 @@
 
 #include <comcp/http/client_hub.hpp>
 
+#include <comcp/http/client_head.hpp>
 #include <comcp/http/print.hpp>
 
 #include <algorithm>
@@ -65,20 +66,6 @@ COMCP_DECL client_hub::client_hub(const executor& ex, client_settings with)
 }
 
 // ---- heads ---------------------------------------------------------------------------------------------------------
-
-COMCP_DECL request_head common_head(const url& to, std::string_view method, const fields& of_host,
-                                    std::string_view session, std::string_view version)
-{
-    request_head head;
-    head.method = method;
-    head.target = to.target();
-    head.host = to.authority();
-    head.fields.add("Accept-Encoding", "identity");
-    if (!session.empty()) head.fields.add("Mcp-Session-Id", session);
-    if (!version.empty()) head.fields.add("MCP-Protocol-Version", version);
-    for (const field& each : of_host) head.fields.add(each.name, each.value);
-    return head;
-}
 
 COMCP_DECL void client_hub::write_post_head()
 {

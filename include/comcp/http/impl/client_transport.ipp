@@ -3,6 +3,7 @@
 // The transport in front of the hub.
 #pragma once
 
+#include <comcp/http/client_head.hpp>
 #include <comcp/http/client_hub.hpp>
 #include <comcp/http/client_transport.hpp>
 
@@ -25,12 +26,7 @@ public:
 
     task<void> open() override
     {
-        if (!with_.door) with_.door = std::make_shared<tcp_connector>();
-        if (!with_.door->knows(with_.to.scheme())) {
-            throw error(
-                fail(errc::unsupported, std::string(scheme_name(with_.to.scheme())) +
-                                            " needs a connector: include <comcp/tls.hpp> and give its TLS connector"));
-        }
+        if (result<void> bad = choose_door(with_); !bad) throw error(std::move(bad).error());
         const comcp::executor ex = co_await asio::this_coro::executor;
         hub_ = std::make_shared<client_hub>(ex, with_);
     }

@@ -112,6 +112,11 @@ COMCP_DECL std::string& session_transport::begin(const send_hint& hint)
 {
     hint_ = hint;
     way_ = way::nowhere;
+    if (one_stream()) {
+        target_ = standalone_;
+        if (target_) way_ = way::event;
+        return scratch_;
+    }
     target_ = closed_ ? nullptr : find(hint.exchange);
     if (hint.what == send_hint::kind::answer) {
         if (!target_ || (!target_->read() && target_->kept_ == 0)) return scratch_; // nobody is left to answer (E-32)
@@ -143,6 +148,7 @@ COMCP_DECL void session_transport::commit()
     }
     scratch_.clear();
     if (scratch_.capacity() > 1024) std::string().swap(scratch_); // an idle session is small
+    if (last && one_stream()) return complete(hint_.exchange);
     if (!last || !to) return;
     if (to->kept_ != 0) store_->finish(to->kept_);
     to->finish();
@@ -170,6 +176,7 @@ COMCP_DECL void session_transport::complete(exchange_id id)
 
 COMCP_DECL std::size_t session_transport::queued_on(exchange_id id) const
 {
+    if (one_stream()) id = pipe_exchange;
     const auto found = id == pipe_exchange ? standalone_ : find(id);
     if (!found) return id == pipe_exchange ? 0 : std::numeric_limits<std::size_t>::max();
     return id == pipe_exchange || carries(*found) ? found->out_.size() : std::numeric_limits<std::size_t>::max();
@@ -316,6 +323,10 @@ COMCP_DECL void session_transport::end_exchange(exchange& on, exchange_head unde
 
 COMCP_DECL void session_transport::on_left(exchange& from)
 {
+    if (one_stream()) {
+        if (&from == standalone_.get()) close();
+        return;
+    }
     const auto at = std::ranges::find(quiet_, &from, &std::shared_ptr<exchange>::get);
     if (at == quiet_.end()) return;
     const auto gone = std::move(*at); // the last one may destroy it

@@ -108,7 +108,7 @@ private:
 };
 
 COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> served, http_service_options chosen,
-                                http::guard checked, const comcp::limits& bounds)
+                                http_guards checked, const comcp::limits& bounds)
     : options(std::move(chosen)),
       most_body(bounds.message),
       memory(std::make_shared<http::budget>(options.limits.memory)),
@@ -118,7 +118,8 @@ COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> s
       executor_(std::move(ex)),
       lot_(make_parking_lot(executor_)),
       served_(std::move(served)),
-      guard_(std::move(checked))
+      guards_(std::move(checked)),
+      depth_(bounds.depth)
 {
     lot_->link(*this);
     auto shared = std::make_shared<http::session_transport_settings>();
@@ -132,7 +133,12 @@ COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> s
     shared->streams = streams;
     shared->resumable = options.is_resumable() && options.has_sessions();
     shared->standalone = options.has_sessions();
-    settings_ = std::move(shared);
+    settings_ = shared;
+    if (options.old_paths().stream.empty()) return;
+    auto old = std::make_shared<http::session_transport_settings>(*shared);
+    old->resumable = false;
+    old->standalone = old->one_stream = true;
+    old_settings_ = std::move(old);
 }
 
 COMCP_DECL http_core::~http_core()
@@ -144,7 +150,7 @@ COMCP_DECL http_core::~http_core()
 
 COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::request& head) const
 {
-    http::verdict judged = guard_.check(head.method, head.target, head.fields);
+    http::verdict judged = guard_of(place_of(head)).check(head.method, head.target, head.fields);
     if (judged.status == 204) {
         http::response preflight;
         preflight.status = 204;
@@ -159,6 +165,9 @@ COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::reque
 
 COMCP_DECL http_core::refusal http_core::refuse_after_authorization(http::request& head) const
 {
+    const place at = place_of(head);
+    if (at == place::old_stream) return std::nullopt;
+    if (at == place::old_messages) return refuse_old_message(head);
     if (!options.has_sessions()) return std::nullopt;
     const auto id = head.fields.find("Mcp-Session-Id");
     if (!id) {
@@ -221,6 +230,7 @@ COMCP_DECL task<http::response> http_core::handle(std::shared_ptr<http_core> sel
 
 COMCP_DECL task<http::response> http_core::judge(std::shared_ptr<http_core> self, http::request whole)
 {
+    if (self->place_of(whole) != place::endpoint) co_return co_await judge_old(self, std::move(whole));
     const bool is_post = whole.method == "POST";
     const auto id = self->options.has_sessions() ? whole.fields.find("Mcp-Session-Id") : std::nullopt;
     if (is_post && !id) {
@@ -240,7 +250,8 @@ COMCP_DECL task<http::response> http_core::judge(std::shared_ptr<http_core> self
     if (id && (is_post || is_get))
         used =
             self->table->find(*id, whole.principal, is_get ? session_lease::kind::stream : session_lease::kind::call);
-    if (!used) co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    if (!used || used.wire->one_stream())
+        co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
     const comcp::executor ex = used.owner->executor();
     auto answer =
         is_get ? open_stream(self, std::move(used), std::move(whole)) : post(self, std::move(used), std::move(whole));
@@ -421,10 +432,7 @@ COMCP_DECL task<void> http_core::drain(std::shared_ptr<http_core> self, duration
 COMCP_DECL http_service::http_service(executor ex, const std::shared_ptr<detail::server_core>& served,
                                       http_service_options options)
 {
-    http::guard_settings guarded = options.guard;
-    guarded.streams = guarded.sessions = options.has_sessions();
-    guarded.supports = [](std::string_view version) { return parse_revision(version).has_value(); };
-    auto checked = http::guard::make(std::move(guarded));
+    auto checked = detail::make_guards(options);
     core_ = std::make_shared<detail::http_core>(std::move(ex), served, std::move(options), std::move(checked).value(),
                                                 served->options.limits);
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// How every request of a client begins, and through which door it goes: for both HTTP transports. No message and no
+// connection is made here.
+#pragma once
+
+#include <comcp/http/client_settings.hpp>
+#include <comcp/http/message.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::http::detail
+{
+
+/// The head of a request without what belongs to its content. An empty session or version is left out.
+inline request_head common_head(const url& to, std::string_view method, const fields& of_host, std::string_view session,
+                                std::string_view version)
+{
+    request_head head;
+    head.method = method;
+    head.target = to.target();
+    head.host = to.authority();
+    head.fields.add("Accept-Encoding", "identity");
+    if (!session.empty()) head.fields.add("Mcp-Session-Id", session);
+    if (!version.empty()) head.fields.add("MCP-Protocol-Version", version);
+    for (const field& each : of_host) head.fields.add(each.name, each.value);
+    return head;
+}
+
+/// TCP unless the host gave a connector. *Errors*: errc::unsupported for a scheme that it does not know.
+inline result<void> choose_door(client_settings& with)
+{
+    if (!with.door) with.door = std::make_shared<tcp_connector>();
+    if (with.door->knows(with.to.scheme())) return {};
+    return fail(errc::unsupported, std::string(scheme_name(with.to.scheme())) +
+                                       " needs a connector: include <comcp/tls.hpp> and give its TLS connector");
+}
+
+} // namespace comcp::inline COMCP_ABI::http::detail
