@@ -41,8 +41,9 @@ struct limits
     duration server_request = std::chrono::seconds(60);
     /// Pages and items of one listing. Beyond them the list is partial and says so.
     std::size_t pages = 1000;
-    std::size_t tools = 10000;
-    /// Log notices waiting for a slow callback of the host; further ones are dropped and counted.
+    std::size_t items = 10000;
+    /// Log messages, updated resources and ended elicitations that wait for a slow callback of the host; further ones
+    /// are dropped and counted.
     std::size_t notices = 256;
 };
 

@@ -8,8 +8,12 @@
 
 #if defined(COMCP_SEPARATE)
 #include <comcp/client/impl/answer.ipp>
-#include <comcp/client/impl/client.ipp>
+#include <comcp/client/impl/asked.ipp>
+#include <comcp/client/impl/client_connect.ipp>
+#include <comcp/client/impl/client_context.ipp>
+#include <comcp/client/impl/client_operations.ipp>
 #include <comcp/client/impl/client_session.ipp>
+#include <comcp/client/impl/notices.ipp>
 #include <comcp/detail/impl/environment.ipp>
 #include <comcp/detail/impl/task.ipp>
 #include <comcp/detail/impl/timer.ipp>

@@ -19,9 +19,9 @@
 
 // ---- comcp/client/client.hpp
 //
-// An MCP client: connects to one server, lists its tools and calls them. A handle: everything it starts lives on
-// without it only until it can end, and nothing touches the handle afterwards. Not for many servers at once: that is
-// the pool.
+// An MCP client: connects to one server, and uses its tools, resources and prompts. A handle: everything it starts
+// lives on without it only until it can end, and nothing touches the handle afterwards. Not for many servers at once:
+// that is the pool.
 
 // ---- comcp/client/core.hpp
 //
@@ -1555,7 +1555,237 @@ std::string to_text(const answer& of);
 
 // ---- comcp/client/listing.hpp
 //
-// The tools of a server, all pages of its list (pages.hpp gathers them).
+// What a server offers, all pages of a list: tools, resources, resource templates, prompts. One template, since the
+// four differ in their items only (pages.hpp gathers them).
+
+// ---- comcp/protocol/prompts.hpp
+//
+// Prompts: templates of messages that a person chooses. Readers take what is in the field: a bad prompt is a fault of
+// that prompt alone, and any result can be read. Not for how a revision writes them (wire/).
+
+// ---- comcp/protocol/role.hpp
+//
+// Who speaks in a prompt or in a conversation that is sampled. Not who sends a message on the wire.
+
+#include <optional>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI
+{
+
+enum class role {
+    user,
+    assistant,
+};
+
+constexpr std::string_view to_string(role value) noexcept { return value == role::user ? "user" : "assistant"; }
+
+constexpr std::optional<role> parse_role(std::string_view text) noexcept
+{
+    if (text == "user") return role::user;
+    if (text == "assistant") return role::assistant;
+    return std::nullopt;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// An argument of a prompt; its value is a string. What is empty was not given.
+class prompt_argument
+{
+public:
+    std::string name;
+    std::string title; ///< for people, since 2025-06-18
+    std::string description;
+    bool required = false;
+    json::object extra; ///< members that the specification does not name
+
+    prompt_argument() = default;
+    explicit prompt_argument(std::string called, std::string meaning = {}, bool needed = false)
+        : name(std::move(called)),
+          description(std::move(meaning)),
+          required(needed)
+    {}
+};
+
+/// A prompt as a server offers it. What is empty was not given.
+class prompt
+{
+public:
+    std::string name;
+    std::string title; ///< for people, since 2025-06-18
+    std::string description;
+    std::vector<prompt_argument> arguments;
+    std::vector<icon> icons; ///< since 2025-11-25
+    json::object meta;       ///< `_meta`
+    json::object extra;      ///< members that the specification does not name
+
+    prompt() = default;
+    explicit prompt(std::string called, std::string meaning = {})
+        : name(std::move(called)),
+          description(std::move(meaning))
+    {}
+
+    /// What a person should see.
+    const std::string& display_name() const noexcept { return title.empty() ? name : title; }
+};
+
+/// Arguments of a prompt beyond this count are dropped by the reader.
+inline constexpr std::size_t max_prompt_arguments = 1000;
+
+/// Reads one item of a list of prompts. A fault means that it cannot be asked for: it is no object, or has no name.
+/// Arguments without a name are left out.
+result<prompt> read_prompt(const json::value& from);
+
+/// One message: who speaks, and one block.
+class prompt_message
+{
+public:
+    comcp::role role = comcp::role::user;
+    comcp::content content;
+    json::object extra; ///< members that the specification does not name
+
+    prompt_message() = default;
+    prompt_message(comcp::role who, comcp::content what) : role(who), content(std::move(what)) {}
+
+    static prompt_message user(std::string text) { return {comcp::role::user, comcp::content::text(std::move(text))}; }
+    static prompt_message assistant(std::string text)
+    {
+        return {comcp::role::assistant, comcp::content::text(std::move(text))};
+    }
+};
+
+/// What prompts/get gave.
+class prompt_result
+{
+public:
+    std::string description; ///< empty when it was not given
+    std::vector<prompt_message> messages;
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+    /// What was malformed, one sentence each; empty for a sound result.
+    std::vector<std::string> oddities;
+    /// The whole result as it was received, when it was kept.
+    std::string source;
+
+    prompt_result() = default;
+    explicit prompt_result(prompt_message only) { messages.push_back(std::move(only)); }
+    explicit prompt_result(std::vector<prompt_message> all) : messages(std::move(all)) {}
+};
+
+/// Reads a result of prompts/get. Never fails: what is odd is kept where it can be, and named in `oddities`. Messages
+/// beyond `max_content_blocks` are dropped. Give `source`, the text of the same object, to keep it.
+prompt_result read_prompt_result(const json::object& from, std::string_view source = {});
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/resources.hpp
+//
+// Resources, templates of resources, and what reading one gives, as every revision means them. Readers take what is in
+// the field: a bad item is a fault of that item alone. Not for matching URIs (uri_template.hpp), nor for how a revision
+// writes them (wire/).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A resource as a server offers it. What is empty was not given.
+class resource
+{
+public:
+    std::string uri;
+    std::string name;
+    std::string title; ///< for people, since 2025-06-18
+    std::string description;
+    std::string mime_type;
+    std::optional<content_annotations> annotations;
+    std::optional<std::int64_t> size; ///< bytes, before any encoding
+    std::vector<icon> icons;          ///< since 2025-11-25
+    json::object meta;                ///< `_meta`
+    json::object extra;               ///< members that the specification does not name
+
+    resource() = default;
+    resource(std::string where, std::string shown) : uri(std::move(where)), name(std::move(shown)) {}
+
+    /// What a person should see.
+    const std::string& display_name() const noexcept { return !title.empty() ? title : !name.empty() ? name : uri; }
+};
+
+/// Many resources at once: their URIs follow a template of RFC 6570. What is empty was not given.
+class resource_template
+{
+public:
+    std::string uri_template;
+    std::string name;
+    std::string title; ///< for people, since 2025-06-18
+    std::string description;
+    std::string mime_type; ///< when all of them have the same
+    std::optional<content_annotations> annotations;
+    std::vector<icon> icons; ///< since 2025-11-25
+    json::object meta;       ///< `_meta`
+    json::object extra;      ///< members that the specification does not name
+
+    resource_template() = default;
+    resource_template(std::string pattern, std::string shown) : uri_template(std::move(pattern)), name(std::move(shown))
+    {}
+
+    /// What a person should see.
+    const std::string& display_name() const noexcept
+    {
+        return !title.empty() ? title : !name.empty() ? name : uri_template;
+    }
+};
+
+/// Reads one item of a list. A fault means that it cannot be read: it is no object, or has no URI. A missing name reads
+/// as empty.
+result<resource> read_resource(const json::value& from);
+result<resource_template> read_resource_template(const json::value& from);
+
+/// What resources/read gave: one or more contents, several for a directory.
+class resource_result
+{
+public:
+    std::vector<resource_contents> contents;
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+    /// What was malformed, one sentence each; empty for a sound result.
+    std::vector<std::string> oddities;
+    /// The whole result as it was received, when it was kept.
+    std::string source;
+
+    resource_result() = default;
+    explicit resource_result(resource_contents only) { contents.push_back(std::move(only)); }
+
+    static resource_result text(std::string uri, std::string body, std::string mime_type = "text/plain")
+    {
+        return resource_result(resource_contents::of_text(std::move(uri), std::move(body), std::move(mime_type)));
+    }
+    static resource_result bytes(std::string uri, std::string_view body,
+                                 std::string mime_type = "application/octet-stream")
+    {
+        return resource_result(resource_contents::of_bytes(std::move(uri), body, std::move(mime_type)));
+    }
+};
+
+/// Reads a result of resources/read. Never fails: contents without text and blob are left out, which `oddities` tells,
+/// and so are those beyond `max_content_blocks`. Give `source`, the text of the same object, to keep it.
+resource_result read_resource_result(const json::object& from, std::string_view source = {});
+
+} // namespace comcp::inline COMCP_ABI
 
 #include <cstddef>
 #include <string>
@@ -1565,28 +1795,45 @@ std::string to_text(const answer& of);
 namespace comcp::inline COMCP_ABI
 {
 
-/// The tools of a server, in its order. Iterate it like a container.
-class tool_list
+namespace detail
+{
+
+// What makes an item one of its list: a second one with the same key is left out.
+inline std::string_view key_of(const tool& item) { return item.name; }
+inline std::string_view key_of(const resource& item) { return item.uri; }
+inline std::string_view key_of(const resource_template& item) { return item.uri_template; }
+inline std::string_view key_of(const prompt& item) { return item.name; }
+
+} // namespace detail
+
+/// The items of one kind, in the server's order. Iterate it like a container.
+template <class Item>
+class list_of
 {
 public:
-    std::vector<tool> tools;
+    std::vector<Item> items;
     bool complete = true;
     std::string why_partial;           ///< when it is not complete
-    std::vector<std::string> problems; ///< tools that were left out, and why: the others are good
+    std::vector<std::string> problems; ///< items that were left out, and why: the others are good
 
-    auto begin() const { return tools.begin(); }
-    auto end() const { return tools.end(); }
-    std::size_t size() const { return tools.size(); }
-    bool empty() const { return tools.empty(); }
+    auto begin() const { return items.begin(); }
+    auto end() const { return items.end(); }
+    std::size_t size() const { return items.size(); }
+    bool empty() const { return items.empty(); }
 
-    /// The tool of that name, or null.
-    const tool* find(std::string_view name) const
+    /// The item with that name (tools, prompts), URI (resources) or URI template (resource templates), or null.
+    const Item* find(std::string_view key) const
     {
-        for (const tool& each : tools)
-            if (each.name == name) return &each;
+        for (const Item& each : items)
+            if (detail::key_of(each) == key) return &each;
         return nullptr;
     }
 };
+
+using tool_list = list_of<tool>;
+using resource_list = list_of<resource>;
+using resource_template_list = list_of<resource_template>;
+using prompt_list = list_of<prompt>;
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -1595,324 +1842,175 @@ public:
 // What a client is told beforehand: limits, what it offers to servers, and who is told of notices. Everything that
 // takes a function stands here, since operations that are awaited take none.
 
-// ---- comcp/limits.hpp
+// ---- comcp/client/asked.hpp
 //
-// The table of limits: how much of anything a peer may make us keep or wait for. Every limit is finite by default and
-// can be set; time limits of calls are policies (policy/timeouts.hpp). Not for limits that no code enforces: a row
-// arrives together with the code that it bounds.
+// Handlers of a server's questions (sampling, elicitation) with their type erased: typed ones, which get and give
+// values of the model, and raw ones, which pass JSON on as it is, for relays. What a client did not declare reaches
+// neither. Not for deciding which handler is asked: client_session.hpp does that.
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// The clock of all deadlines; only timer.hpp reads it.
-using duration = std::chrono::steady_clock::duration;
-using time_point = std::chrono::steady_clock::time_point;
-
-/// "For ever", spelled out: zero is never taken as "no limit".
-inline constexpr duration no_limit = duration::max();
-
-/// Sizes are bytes, counts are items. All members may be set before a client or server starts.
-struct limits
-{
-    /// One message: a line on stdio. A longer one is skipped while it is read; only its request fails.
-    std::size_t message = 16 * 1024 * 1024;
-    /// JSON nesting, the outermost object being 1. Deeper input is answered with -32700.
-    std::size_t depth = 64;
-    /// Requests in flight in one session, each way. A further one is refused with -32603 and `data.retryable`.
-    std::size_t in_flight = 256;
-    /// Queued output plus the bytes of requests held, per stream. While output is queued beyond it, reading pauses.
-    std::size_t stream_buffer = 4 * 1024 * 1024;
-    /// A stream whose queued output makes no progress for this long is cut.
-    duration write_stall = std::chrono::seconds(30);
-    /// How long a server may go on with running handlers after its input ended, and how long `close()` may take.
-    duration close = std::chrono::seconds(10);
-    /// A request from server to client (roots, sampling, elicitation).
-    duration server_request = std::chrono::seconds(60);
-    /// Pages and items of one listing. Beyond them the list is partial and says so.
-    std::size_t pages = 1000;
-    std::size_t tools = 10000;
-    /// Log notices waiting for a slow callback of the host; further ones are dropped and counted.
-    std::size_t notices = 256;
-};
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/policy/timeouts.hpp
+// ---- comcp/client/client_context.hpp
 //
-// How long to wait for a connection, a call and a ping: the policy slot `timeouts`, its default, and one with a single
-// connect time. Policies get plain facts and give durations; they own no clock and start no timer. Not for limits of
-// the machinery (write stall, close): those are in limits.hpp.
+// What a client's handler of a server's question can do besides answering it: report progress, see whether the server
+// gave it up, and know who asks.
 
-#include <chrono>
-#include <concepts>
-#include <span>
-#include <string>
-#include <string_view>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// What is known when a connection is made. `program` is empty when no process is started.
-struct launch_facts
-{
-    std::string_view program;
-    std::span<const std::string> args;
-};
-
-/// What is known when a request is made. `tool` is empty for other methods than tools/call.
-struct call_facts
-{
-    std::string_view method;
-    std::string_view tool;
-};
-
-/// The two clocks of one request: progress restarts the idle clock, never the total.
-struct call_timeouts
-{
-    duration total;
-    duration idle;
-};
-
-namespace policy
-{
-
-/// What the slot `timeouts` must offer. Each duration is above zero; `no_limit` means for ever.
-template <class T>
-concept timeouts = requires(const T& policy, const launch_facts& launch, const call_facts& call) {
-    { policy.connect(launch) } -> std::convertible_to<duration>;
-    { policy.call(call) } -> std::convertible_to<call_timeouts>;
-    { policy.ping() } -> std::convertible_to<duration>;
-};
-
-/// Gives a duration back when it may be a time limit, and throws `errc::invalid_argument` when it is zero or less:
-/// zero could mean "at once" or "never", so it means neither.
-constexpr duration checked_limit(duration value)
-{
-    if (value <= duration::zero()) {
-        throw_fault(fail(errc::invalid_argument, "a time limit must be above zero; \"for ever\" is comcp::no_limit"));
-    }
-    return value;
-}
-
-/// The same times for every server and call: connect 20 s, call 120 s (also when idle), ping 10 s.
-class fixed_timeouts
-{
-public:
-    duration connect(const launch_facts&) const noexcept { return connect_; }
-    call_timeouts call(const call_facts&) const noexcept { return call_; }
-    duration ping() const noexcept { return ping_; }
-
-    /// The setters throw `errc::invalid_argument` for zero and less.
-    fixed_timeouts& connect_within(duration value)
-    {
-        connect_ = checked_limit(value);
-        return *this;
-    }
-    fixed_timeouts& call_within(duration total) { return call_within(total, total); }
-    fixed_timeouts& call_within(duration total, duration idle)
-    {
-        call_ = {checked_limit(total), checked_limit(idle)};
-        return *this;
-    }
-    fixed_timeouts& ping_within(duration value)
-    {
-        ping_ = checked_limit(value);
-        return *this;
-    }
-
-private:
-    duration connect_ = std::chrono::seconds(20);
-    call_timeouts call_ = {std::chrono::seconds(120), std::chrono::seconds(120)};
-    duration ping_ = std::chrono::seconds(10);
-};
-
-/// Whether the program first downloads what it runs, so that a cold start takes minutes.
-///
-/// A sub-command is looked for among all arguments: options before it may have values, and a limit that is longer than
-/// needed does less harm than one that is shorter.
-bool is_launcher(const launch_facts& facts);
-
-/// The default: like `fixed_timeouts`, but a launcher such as npx or uvx has three minutes to connect.
-class launcher_aware : public fixed_timeouts
-{
-public:
-    duration connect(const launch_facts& facts) const
-    {
-        return is_launcher(facts) ? launcher_ : fixed_timeouts::connect(facts);
-    }
-
-    /// Throws `errc::invalid_argument` for zero and less.
-    launcher_aware& launcher_within(duration value)
-    {
-        launcher_ = checked_limit(value);
-        return *this;
-    }
-
-private:
-    duration launcher_ = std::chrono::minutes(3);
-};
-
-} // namespace policy
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/protocol/logging.hpp
+// ---- comcp/protocol/capabilities.hpp
 //
-// Log messages of a server for its client (G-40). Not the library's own log: that is an observer (observer.hpp).
+// What a client or server says it can do. Capability objects are open (B-9): the object is kept as it came, and the
+// presence of a member is the signal, never its truth value. Not for acting on it: sessions and roles do.
 
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// The levels of RFC 5424, from the least to the most severe.
-enum class log_level {
-    debug,
-    info,
-    notice,
-    warning,
-    error,
-    critical,
-    alert,
-    emergency,
-};
-
-inline constexpr std::array all_log_levels = {log_level::debug,   log_level::info,     log_level::notice,
-                                              log_level::warning, log_level::error,    log_level::critical,
-                                              log_level::alert,   log_level::emergency};
-
-constexpr std::string_view to_string(log_level level) noexcept
-{
-    constexpr std::string_view names[] = {"debug", "info",     "notice", "warning",
-                                          "error", "critical", "alert",  "emergency"};
-    return names[static_cast<std::size_t>(level)];
-}
-
-constexpr std::optional<log_level> parse_log_level(std::string_view text) noexcept
-{
-    for (log_level level : all_log_levels) {
-        if (to_string(level) == text) return level;
-    }
-    return std::nullopt;
-}
-
-/// One message. `logger` is empty when it was not given.
-struct log_message
-{
-    log_level level = log_level::info;
-    std::string logger;
-    json::value data;
-};
-
-/// Reads the params of notifications/message. A level that is not known reads as `info`: the text matters more.
-log_message read_log_message(const json::object& from);
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/protocol/progress.hpp
-//
-// How far a request is. The token ties a notice to its request; the numbers mean what the peer says, only that they
-// grow is sure (A-20, A-21). Not for clocks: that progress restarts the idle time is decided by the session.
-
-// ---- comcp/rpc/id.hpp
-//
-// The id of a JSON-RPC request: a string or an integer, kept as the text that was received, so that it goes back
-// exactly as it came (A-2). Not a number to calculate with, and never null, a fraction or a bool.
-
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
-namespace comcp::inline COMCP_ABI::rpc
+namespace comcp::inline COMCP_ABI
 {
 
-/// A request id. `1` and `"1"` are different ids. Integers of up to 15 digits need no allocation.
-class id
+/// The part that both directions share.
+///
+/// A member counts as declared unless it is missing, null or false. `[]` and `true` count although the specification
+/// wants an object: languages that write an empty map as `[]` are in the field.
+class capability_set
 {
 public:
-    id() : text_(1, '0') {}
+    capability_set() = default;
 
-    template <std::integral Int>
-        requires(!std::same_as<Int, bool>)
-    id(Int number)
+    /// Whether a capability is declared: `has("tools")`.
+    bool has(std::string_view name) const noexcept { return find(object_, name) != nullptr; }
+
+    /// Whether it is declared together with a part of it: `has("tools", "listChanged")`, `has("sampling", "context")`.
+    bool has(std::string_view name, std::string_view part) const noexcept
     {
-        write_integer(text_, number);
+        const json::value* value = find(object_, name);
+        const json::object* object = value ? value->if_object() : nullptr;
+        return object && find(*object, part) != nullptr;
     }
 
-    static id string(std::string text) { return id(std::move(text), true); }
+    /// Everything, as it came or as it will be sent.
+    const json::object& raw() const noexcept { return object_; }
 
-    /// An integer of any size. The text must be one as JSON writes it; for text of a peer use `from_number`.
-    static id integer_text(std::string digits) { return id(std::move(digits), false); }
+protected:
+    explicit capability_set(const json::object& from) : object_(detail::owned(from)) {}
 
-    /// The id that a JSON number is. A fraction of zeros is dropped, as JSON Schema calls 1.0 an integer; anything else
-    /// that is not a plain integer is no id.
-    static std::optional<id> from_number(std::string_view number);
-
-    bool is_string() const noexcept { return is_string_; }
-
-    /// The characters of the string or the digits of the integer.
-    std::string_view text() const noexcept { return text_; }
-
-    /// The value of an integer id that fits.
-    std::optional<std::int64_t> integer() const noexcept { return is_string_ ? std::nullopt : decimal(); }
-
-    /// Like `integer()`, but also for a string that is the plain decimal form of an integer: some peers answer `0`
-    /// with `"0"`.
-    std::optional<std::int64_t> decimal() const noexcept;
-
-    /// Appends the id as JSON, exactly as it was received.
-    void write(std::string& out) const;
-
-    std::size_t hash() const noexcept { return std::hash<std::string_view>()(text_) ^ (is_string_ ? 1U : 0U); }
-
-    friend bool operator==(const id& a, const id& b) noexcept
+    json::object& at(std::string_view name)
     {
-        return a.is_string_ == b.is_string_ && a.text_ == b.text_;
+        json::value& value = object_[json::string_view(name.data(), name.size())];
+        return value.is_object() ? value.get_object() : value.emplace_object();
     }
 
 private:
-    id(std::string text, bool is_string) : text_(std::move(text)), is_string_(is_string) {}
+    static const json::value* find(const json::object& object, std::string_view name) noexcept
+    {
+        const json::value* value = member(object, name);
+        return value && !(value->is_bool() && !value->get_bool()) ? value : nullptr;
+    }
 
-    std::string text_;
-    bool is_string_ = false;
+    json::object object_;
 };
 
-} // namespace comcp::inline COMCP_ABI::rpc
-
-template <>
-struct std::hash<comcp::rpc::id>
+/// The capabilities of one side; `Side` only tells the two apart.
+template <class Side>
+class capabilities_of : public capability_set
 {
-    std::size_t operator()(const comcp::rpc::id& value) const noexcept { return value.hash(); }
+public:
+    capabilities_of() = default;
+
+    /// Keeps a copy of what a peer sent, or of what a host wants to send.
+    explicit capabilities_of(const json::object& from) : capability_set(from) {}
+
+    /// Declares a capability: an empty object, unless it is there already.
+    capabilities_of& declare(std::string_view name)
+    {
+        at(name);
+        return *this;
+    }
+
+    /// Declares it with a flag: `declare("tools", "listChanged")`.
+    capabilities_of& declare(std::string_view name, std::string_view flag)
+    {
+        at(name)[json::string_view(flag.data(), flag.size())] = true;
+        return *this;
+    }
 };
 
-#include <optional>
+using client_capabilities = capabilities_of<struct client_side>;
+using server_capabilities = capabilities_of<struct server_side>;
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/identity.hpp
+//
+// Who a client or server says it is: the specification's `Implementation`. Not proof of anything, and not a name to
+// tell servers apart by: two may say the same (F-5).
+
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace comcp::inline COMCP_ABI
 {
 
-/// A string or an integer, sent back exactly as it came.
-using progress_token = rpc::id;
-
-/// One notice of progress. `message` is empty when none was given (it exists since 2025-03-26).
-struct progress
+/// A name and a version, and what newer revisions add. What is empty is not sent, nor is what the negotiated revision
+/// does not have.
+class identity
 {
-    double value = 0;
-    std::optional<double> total;
-    std::string message;
+public:
+    identity() = default;
+    identity(std::string name, std::string version) : name_(std::move(name)), version_(std::move(version)) {}
+
+    const std::string& name() const noexcept { return name_; }
+    const std::string& version() const noexcept { return version_; }
+    /// For people (since 2025-06-18).
+    const std::string& title() const noexcept { return title_; }
+    /// Since 2025-11-25, as the two that follow.
+    const std::string& description() const noexcept { return description_; }
+    const std::string& website_url() const noexcept { return website_url_; }
+    const std::vector<icon>& icons() const noexcept { return icons_; }
+    /// Members that a peer sent and that the specification does not name.
+    const json::object& extra() const noexcept { return extra_; }
+
+    /// What a person should see.
+    const std::string& display_name() const noexcept { return title_.empty() ? name_ : title_; }
+
+    identity& title(std::string value)
+    {
+        title_ = std::move(value);
+        return *this;
+    }
+    identity& description(std::string value)
+    {
+        description_ = std::move(value);
+        return *this;
+    }
+    identity& website_url(std::string value)
+    {
+        website_url_ = std::move(value);
+        return *this;
+    }
+    identity& icons(std::vector<icon> value)
+    {
+        icons_ = std::move(value);
+        return *this;
+    }
+
+    /// Reads `clientInfo` or `serverInfo`; a missing name or version reads as empty.
+    static identity read(const json::object& from)
+    {
+        identity who(detail::text_member(from, "name"), detail::text_member(from, "version"));
+        who.title_ = detail::text_member(from, "title");
+        who.description_ = detail::text_member(from, "description");
+        who.website_url_ = detail::text_member(from, "websiteUrl");
+        who.icons_ = read_icons(from);
+        who.extra_ = detail::unknown_members(from, {"name", "version", "title", "description", "websiteUrl", "icons"});
+        return who;
+    }
+
+private:
+    std::string name_;
+    std::string version_;
+    std::string title_;
+    std::string description_;
+    std::string website_url_;
+    std::vector<icon> icons_;
+    json::object extra_;
 };
 
 } // namespace comcp::inline COMCP_ABI
@@ -1962,38 +2060,979 @@ constexpr std::optional<revision> parse_revision(std::string_view text) noexcept
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/protocol/roots.hpp
+// ---- comcp/wire/handshake.hpp
 //
-// Roots: the places that a client tells a server to work in. Guidance, not access control (2025-11-25, roots).
+// The handshake of the legacy era, 2024-11-05 to 2025-11-25: params and result of `initialize`, and the choice of the
+// revision. Not the exchange itself: client and server do that.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::wire
+{
+
+/// What a client says first.
+struct initialize_params
+{
+    std::string protocol_version; ///< as it was offered; may be anything
+    client_capabilities capabilities;
+    identity client;
+};
+
+/// What a server answers.
+struct initialize_result
+{
+    revision version = latest_legacy;
+    server_capabilities capabilities;
+    identity server;
+    std::string instructions; ///< for the model; empty when there were none
+};
+
+/// The server's choice (B-3, B-4): what was offered when it is known, else the newest revision with a handshake. Never
+/// a refusal: `initialize` is a negotiation, and the client decides whether it can speak the answer.
+constexpr revision negotiate(std::string_view offered) noexcept
+{
+    return parse_revision(offered).value_or(latest_legacy);
+}
+
+namespace detail
+{
+
+void write_icons(std::string& out, const std::vector<icon>& icons);
+
+/// Appends members that were kept, each with a comma before it, less the one that is named.
+void write_kept(std::string& out, const json::object& members, std::string_view without = {});
+
+void write_identity(std::string& out, const identity& who, revision at);
+
+} // namespace detail
+
+/// Appends the params of `initialize`. `capabilities` is the text of an object.
+void write_initialize_params(std::string& out, revision offered, std::string_view capabilities, const identity& client);
+
+void write_initialize_params(std::string& out, revision offered, const client_capabilities& capabilities,
+                             const identity& client);
+
+/// Reads what a client offers. Nothing is a fault here: what is missing is empty, and an empty version is one that we
+/// do not know.
+initialize_params read_initialize_params(const json::object& from);
+
+/// Appends the result of `initialize`; empty instructions are left out.
+void write_initialize_result(std::string& out, revision chosen, const server_capabilities& capabilities,
+                             const identity& server, std::string_view instructions = {});
+
+/// Reads a server's answer. A version that we do not speak, or none, is a fault that says what was offered: there is
+/// no session under a made-up version. Everything else may be missing.
+result<initialize_result> read_initialize_result(const json::object& from, revision offered);
+
+} // namespace comcp::inline COMCP_ABI::wire
+
+#include <boost/json/object.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+class inbound;
+
+/// What both sides said in the handshake of one session. Does not change once it is over.
+struct agreement
+{
+    client_capabilities declared; ///< by us
+    wire::initialize_result server;
+};
+
+} // namespace detail
+
+/// One question of a server as its handler sees it: passed by reference, copyable, and safe to keep. After the question
+/// has ended it does nothing. Thread rule: the client's executor.
+class client_context
+{
+public:
+    client_context(std::shared_ptr<const detail::agreement> session, std::shared_ptr<detail::inbound> request,
+                   json::object meta);
+
+    /// Reports progress, if the server asked for it; never waits. Values must rise. A notice for which the output has
+    /// no room is dropped (2025-11-25, progress).
+    void progress(double value, std::optional<double> total = {}, std::string message = {});
+
+    /// The server gave the question up, or the session ended: the answer goes nowhere. The handler's coroutine is also
+    /// cancelled.
+    bool cancelled() const;
+
+    /// Who the server says it is (unverified), to be shown to the user (H-26), and the revision that was negotiated.
+    const identity& server() const { return session_->server.server; }
+    revision version() const { return session_->server.version; }
+    /// What this client declared.
+    const client_capabilities& declared() const { return session_->declared; }
+
+    /// The request's id as text, for logs.
+    std::string request_id() const;
+    /// `_meta` of the request.
+    const json::object& meta() const { return meta_; }
+
+private:
+    std::shared_ptr<const detail::agreement> session_;
+    std::shared_ptr<detail::inbound> request_;
+    json::object meta_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/elicitation.hpp
+//
+// Elicitation: a server asks the person at the client, with a form or by sending them to a URL. The model of request
+// and result, and of the error that says that a URL must be visited first. Forms as data are in protocol/form.hpp. Not
+// for secrets: those never go through a form (2025-11-25, elicitation).
+
+// ---- comcp/protocol/form.hpp
+//
+// Forms of elicitation: flat schemas (H-22) made of a struct, checked, filled with their defaults, and answers checked
+// by them. Pure and total: a malformed schema checks less and never fails. Not a JSON Schema validator: only what a
+// form may contain is known.
+
+// ---- comcp/json/bind.hpp
+//
+// From a JSON value to a described struct, strictly, and with every mistake named at once: a model that called a tool
+// with bad arguments can then repair all of them. It accepts what the schema (schema.hpp) says. Not for lenient wire
+// fields: those are read with the accessors of value.hpp.
+
+// ---- comcp/json/defaults.hpp
+//
+// Which members of a struct must be given, and what the others are when they are not. The schema says it to a peer and
+// the binder does it, so both ask here.
+
+// ---- comcp/detail/erased_object.hpp
+//
+// An object of a type that is known by a small table only, so that code over many types is compiled once. Not for types
+// that are copied or moved: the object stays where it was made.
 
 #include <cstddef>
+#include <memory>
+#include <new>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// What there is to know of a type whose objects are made by default.
+struct object_type
+{
+    std::size_t size;
+    std::size_t alignment;
+    void (*construct)(void* place);
+    void (*destroy)(void* object) noexcept;
+};
+
+template <class T>
+void construct_object(void* place)
+{
+    ::new (place) T{};
+}
+
+template <class T>
+void destroy_object(void* object) noexcept
+{
+    static_cast<T*>(object)->~T();
+}
+
+template <class T>
+inline constexpr object_type object_type_of{sizeof(T), alignof(T), &construct_object<T>, &destroy_object<T>};
+
+/// A default-constructed object of the type. Small ones stand in place.
+class erased_object
+{
+public:
+    explicit erased_object(const object_type& type) : type_(type), heap_(nullptr, free_memory{type.alignment})
+    {
+        if (type.size > sizeof room_ || type.alignment > alignof(std::max_align_t))
+            heap_.reset(::operator new(type.size, std::align_val_t(type.alignment)));
+        type.construct(get());
+    }
+    ~erased_object() { type_.destroy(get()); }
+    erased_object(const erased_object&) = delete;
+    erased_object& operator=(const erased_object&) = delete;
+
+    void* get() noexcept { return heap_ ? heap_.get() : room_; }
+
+private:
+    struct free_memory
+    {
+        std::size_t alignment;
+        void operator()(void* memory) const { ::operator delete(memory, std::align_val_t(alignment)); }
+    };
+
+    const object_type& type_;
+    std::unique_ptr<void, free_memory> heap_;
+    alignas(std::max_align_t) std::byte room_[256];
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
 #include <string>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+struct member_default
+{
+    bool optional; ///< a `std::optional`
+    bool required;
+    std::string text; ///< the default as JSON; empty when there is none
+};
+
+struct member_traits
+{
+    bool optional;
+    write_function write;
+    void (*write_blank)(std::string& out); ///< writes a value-initialised value of the member's type
+};
+
+template <class Member>
+void write_blank(std::string& out)
+{
+    write_erased<Member>(out, std::addressof(static_cast<const Member&>(Member{})));
+}
+
+template <class... Member>
+struct traits_table
+{
+    static constexpr std::array<member_traits, sizeof...(Member)> traits{
+        member_traits{is_optional<Member>, &write_erased<Member>, &write_blank<Member>}...};
+};
+
+/// What binder and schema know of a struct besides the types of its members.
+///
+/// The rule: a member may be left out when it is a `std::optional`, or when a default-constructed struct has it with a
+/// value other than a value-initialised one (`int times = 3;`), which then is the default. Every other member is
+/// required, so `int times = 0;` is: nothing tells it from `int times;`.
+struct struct_facts
+{
+    struct_facts(const object_type& type, std::span<const member_info> its_members, const member_traits* traits,
+                 const notes& its_notes);
+    struct_facts(const struct_facts&) = delete;
+    ~struct_facts();
+
+    std::span<const member_info> members;
+    const notes& beside;
+    std::vector<member_default> defaults; ///< in the order of the members
+};
+
+/// Found once for each struct.
+template <argument_struct T>
+const struct_facts& facts_of()
+{
+    static const struct_facts found(object_type_of<T>, layout<T>::members,
+                                    layout<T>::template apply<traits_table>::traits.data(), notes_beside<T>());
+    return found;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace comcp::inline COMCP_ABI
 {
 
-/// `uri` is a `file://` URI; `name` may be empty.
-struct root
+/// One mistake: where, as a JSON pointer (RFC 6901; a key of more than 64 code points is cut), and what.
+struct bind_error
 {
-    std::string uri;
-    std::string name;
-    json::object meta;  ///< `_meta` (since 2025-06-18)
-    json::object extra; ///< members that the specification does not name
-
-    root() = default;
-    explicit root(std::string where, std::string shown = {}) : uri(std::move(where)), name(std::move(shown)) {}
+    std::string pointer;
+    std::string text;
 };
 
-/// Further roots of one list are dropped by the reader.
-inline constexpr std::size_t max_roots = 1000;
+/// The mistakes of one binding. The first 32 are kept, further ones are counted.
+class bind_errors
+{
+public:
+    static constexpr std::size_t most = 32;
 
-/// Reads the result of roots/list. Entries without a uri are left out.
-std::vector<root> read_roots(const json::object& from);
+    void add(std::string pointer, std::string text);
 
-/// Appends the result of roots/list, with all that the newest revision has (a codec asks each revision).
-void write_roots(std::string& out, const std::vector<root>& roots);
+    bool empty() const noexcept { return count_ == 0; }
+    /// A further one would only be counted.
+    bool full() const noexcept { return count_ >= most; }
+    /// How many there were, also those that are not kept.
+    std::size_t count() const noexcept { return count_; }
+    const std::vector<bind_error>& entries() const noexcept { return entries_; }
+
+    /// For the model: one line each, like `/times: expected integer, got string`.
+    std::string text() const;
+
+private:
+    std::vector<bind_error> entries_;
+    std::size_t count_ = 0;
+};
+
+namespace detail
+{
+
+/// Where the binder is. The scopes of a nested value are a list on the stack, so that a pointer costs nothing until
+/// there is a mistake to report.
+struct bind_scope
+{
+    bind_errors& errors;
+    const bind_scope* outer = nullptr;
+    std::string_view key = {};
+    std::size_t index = 0;
+    bool in_array = false;
+    const field* note = nullptr;  ///< on the value itself
+    const notes* extra = nullptr; ///< on the members of the value
+
+    bind_scope member(std::string_view name, const field* its_note = nullptr) const noexcept
+    {
+        return {errors, this, name, 0, false, its_note, nullptr};
+    }
+    bind_scope item(std::size_t at) const noexcept { return {errors, this, {}, at, true, nullptr, nullptr}; }
+};
+
+void report_type(const bind_scope& scope, const char* expected, const json::value& value);
+
+/// Reads a whole number of any JSON spelling (`3`, `3.0`, `3e0`) between two bounds, as the bits of a 64-bit integer.
+bool read_integer(const json::value& value, std::int64_t lowest, std::uint64_t highest, std::uint64_t& bits,
+                  const bind_scope& scope);
+
+bool read_number(const json::value& value, double greatest, double& out, const bind_scope& scope);
+
+bool read_string(const json::value& value, std::string_view& out, const bind_scope& scope);
+
+bool read_enumerator(const json::value& value, std::span<const enumerator_info> all, std::uint64_t& out,
+                     const bind_scope& scope);
+
+using bind_function = void (*)(const json::value& value, void* out, const bind_scope& scope);
+
+template <class T>
+void bind_erased(const json::value& value, void* out, const bind_scope& scope);
+
+template <class... Member>
+struct bind_table
+{
+    static constexpr std::array<bind_function, sizeof...(Member)> functions{&bind_erased<Member>...};
+};
+
+void bind_members(const json::value& value, void* out, const struct_facts& facts, const bind_function* functions,
+                  const bind_scope& scope);
+
+template <class T>
+void bind_erased(const json::value& value, void* place, const bind_scope& scope)
+{
+    T& out = *static_cast<T*>(place);
+    if constexpr (std::same_as<T, bool>) {
+        if (value.is_bool()) out = value.get_bool();
+        else report_type(scope, "boolean", value);
+    } else if constexpr (std::integral<T>) {
+        static_assert(!is_character<T>, "a character has no JSON form of its own: use a string");
+        std::uint64_t bits = 0;
+        if (read_integer(value, std::is_signed_v<T> ? static_cast<std::int64_t>(std::numeric_limits<T>::min()) : 0,
+                         static_cast<std::uint64_t>(std::numeric_limits<T>::max()), bits, scope))
+            out = static_cast<T>(bits);
+    } else if constexpr (std::floating_point<T>) {
+        constexpr double greatest = sizeof(T) < sizeof(double) ? static_cast<double>(std::numeric_limits<T>::max())
+                                                               : std::numeric_limits<double>::max();
+        double number = 0;
+        if (read_number(value, greatest, number, scope)) out = static_cast<T>(number);
+    } else if constexpr (described_enum<T>) {
+        std::uint64_t number = 0;
+        if (read_enumerator(value, enumerators<T>::all, number, scope)) out = static_cast<T>(number);
+    } else if constexpr (std::same_as<T, json::value>) {
+        out = value;
+    } else if constexpr (std::same_as<T, raw_json>) {
+        std::string text;
+        write_value(text, value);
+        out = raw_json(std::move(text));
+    } else if constexpr (std::same_as<T, json::object>) {
+        if (const json::object* object = value.if_object()) out = *object;
+        else report_type(scope, "object", value);
+    } else if constexpr (std::same_as<T, json::array>) {
+        if (const json::array* array = value.if_array()) out = *array;
+        else report_type(scope, "array", value);
+    } else if constexpr (std::same_as<T, std::string> || std::same_as<T, std::string_view> ||
+                         std::same_as<T, json::string>) {
+        std::string_view text;
+        if (read_string(value, text, scope)) out = T(text.data(), text.size());
+    } else if constexpr (is_optional<T>) {
+        if (value.is_null()) out.reset();
+        else bind_erased<typename T::value_type>(value, std::addressof(out.emplace()), scope);
+    } else if constexpr (described_struct<T>) {
+        bind_members(value, place, facts_of<T>(), layout<T>::template apply<bind_table>::functions.data(), scope);
+    } else if constexpr (string_map<T>) {
+        const json::object* object = value.if_object();
+        if (!object) return report_type(scope, "object", value);
+        out.clear();
+        for (const json::key_value_pair& item : *object) {
+            const std::string_view key(item.key().data(), item.key().size());
+            typename T::mapped_type element{};
+            bind_erased<typename T::mapped_type>(item.value(), std::addressof(element), scope.member(key));
+            out.emplace(key, std::move(element));
+        }
+    } else if constexpr (requires(typename T::value_type element) { out.push_back(std::move(element)); }) {
+        const json::array* array = value.if_array();
+        if (!array) return report_type(scope, "array", value);
+        out.clear();
+        for (std::size_t index = 0; index < array->size(); ++index) {
+            typename T::value_type element{};
+            bind_erased<typename T::value_type>((*array)[index], std::addressof(element), scope.item(index));
+            out.push_back(std::move(element));
+        }
+    } else {
+        static_assert(always_false<T>, "cannot be bound: is BOOST_DESCRIBE_STRUCT or BOOST_DESCRIBE_ENUM missing?");
+    }
+}
+
+} // namespace detail
+
+/// Fills `out`, which the caller has default-constructed, from a value; false when `errors` has grown. Then `out` holds
+/// the members that were right. Members that are missing, or null, keep their defaults where the schema allows it.
+/// `extra` are notes on the members of the outermost struct, which come before those beside it. Members of type
+/// `std::string_view` point into the value; all others own their memory.
+template <class T>
+bool bind(const json::value& value, T& out, bind_errors& errors, const notes* extra = nullptr)
+{
+    const std::size_t before = errors.count();
+    detail::bind_scope scope{errors};
+    scope.extra = extra;
+    detail::bind_erased<T>(value, std::addressof(out), scope);
+    return errors.count() == before;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/json/schema.hpp
+//
+// JSON Schema (2020-12) of a described struct, for a tool's `inputSchema` and `outputSchema`. It says what the binder
+// (bind.hpp) accepts and what `write_json` writes. Not a validator of schemas, and no `$ref`: nested structs stand
+// where they are used.
+
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What a schema is for. Arguments are checked by it: unknown members are refused and members with defaults may be
+/// left out. A result is promised by it: all members but empty optionals are there, and more may come in the future.
+enum class schema_use {
+    arguments,
+    result,
+};
+
+namespace detail
+{
+
+/// The structs around the one whose schema is made: a struct inside of itself is cut short.
+struct schema_scope
+{
+    schema_use use;
+    const void* identity = nullptr;
+    const schema_scope* outer = nullptr;
+};
+
+using schema_function = json::object (*)(const schema_scope& scope);
+
+template <class T>
+json::object schema_erased(const schema_scope& scope);
+
+template <class... Member>
+struct schema_table
+{
+    static constexpr std::array<schema_function, sizeof...(Member)> functions{&schema_erased<Member>...};
+};
+
+json::object simple_schema(std::string_view type);
+
+json::object integer_schema(bool is_signed, int bits);
+
+json::object enum_schema(std::span<const enumerator_info> all);
+
+json::object struct_schema(const struct_facts& facts, const schema_function* functions, const schema_scope& outer,
+                           const notes& extra);
+
+template <argument_struct T>
+json::object struct_schema(const schema_scope& outer, const notes& extra)
+{
+    return struct_schema(facts_of<T>(), layout<T>::template apply<schema_table>::functions.data(), outer, extra);
+}
+
+template <class T>
+json::object schema_erased(const schema_scope& scope)
+{
+    if constexpr (std::same_as<T, bool>) {
+        return simple_schema("boolean");
+    } else if constexpr (std::integral<T>) {
+        static_assert(!is_character<T>, "a character has no JSON form of its own: use a string");
+        return integer_schema(std::is_signed_v<T>, std::numeric_limits<std::make_unsigned_t<T>>::digits);
+    } else if constexpr (std::floating_point<T>) {
+        return simple_schema("number");
+    } else if constexpr (described_enum<T>) {
+        return enum_schema(enumerators<T>::all);
+    } else if constexpr (std::same_as<T, json::value> || std::same_as<T, raw_json>) {
+        return {}; // anything
+    } else if constexpr (std::same_as<T, json::object>) {
+        return simple_schema("object");
+    } else if constexpr (std::same_as<T, json::array>) {
+        return simple_schema("array");
+    } else if constexpr (std::same_as<T, json::string> || std::convertible_to<const T&, std::string_view>) {
+        return simple_schema("string");
+    } else if constexpr (is_optional<T>) {
+        return schema_erased<typename T::value_type>(scope);
+    } else if constexpr (described_struct<T>) {
+        return struct_schema<T>(scope, notes());
+    } else if constexpr (string_map<T>) {
+        json::object schema = simple_schema("object");
+        schema["additionalProperties"] = schema_erased<typename T::mapped_type>(scope);
+        return schema;
+    } else if constexpr (std::ranges::input_range<T>) {
+        json::object schema = simple_schema("array");
+        schema["items"] = schema_erased<std::ranges::range_value_t<T>>(scope);
+        return schema;
+    } else {
+        static_assert(always_false<T>, "no schema is known: is BOOST_DESCRIBE_STRUCT or BOOST_DESCRIBE_ENUM missing?");
+    }
+}
+
+} // namespace detail
+
+/// The schema of a struct, with the notes beside it and those given, which come first. Members stand in the order of
+/// declaration; which of them are required: see `detail::struct_facts`. Bounds come from notes and from types of 8 and
+/// 16 bits; an unsigned type has the minimum 0.
+template <argument_struct T>
+json::object schema_of(const notes& extra = {}, schema_use use = schema_use::arguments)
+{
+    return detail::struct_schema<T>(detail::schema_scope{use}, extra);
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// The most members of a form, and the most problems that are told of one answer.
+inline constexpr std::size_t max_form_members = 200;
+inline constexpr std::size_t max_form_problems = 32;
+
+/// Members that are missing get the default of their schema, when it has one that fits it.
+void fill_defaults(const json::object& schema, json::object& content);
+
+/// What is wrong with an answer, one sentence each; empty when nothing is. Checked are: required members, types,
+/// choices (`enum`, and `const` of `oneOf` and `anyOf`), ranges, lengths in code points, the formats email, uri, date
+/// and date-time as far as their shape goes, and the number of items. Members that the schema does not name may only be
+/// strings, numbers, booleans or arrays of strings.
+std::vector<std::string> check_form(const json::object& schema, const json::object& content);
+
+/// The schema as a revision can have it. A fault (`errc::invalid_argument`) when it is no flat form, or
+/// (`errc::unsupported`) when the revision has no word for a part of it. For 2025-06-18 a choice with titles becomes
+/// `enum` with `enumNames`, and defaults and `$schema` are left out, but for the default of a boolean; a choice of
+/// several is not there yet. Before 2025-06-18 there are no forms.
+result<json::object> form_schema_for(const json::object& schema, revision at);
+
+/// Checks that a schema is a form of the newest revision: `form_schema_for` without the result.
+inline std::optional<fault> check_form_schema(const json::object& schema, revision at = latest_legacy)
+{
+    auto checked = form_schema_for(schema, at);
+    if (checked) return std::nullopt;
+    return std::move(checked).error();
+}
+
+namespace detail
+{
+
+template <class T>
+inline constexpr bool form_value = std::is_arithmetic_v<T> || described_enum<T> || std::is_same_v<T, std::string>;
+
+template <class T>
+inline constexpr bool form_member = form_value<T>;
+template <class T>
+inline constexpr bool form_member<std::optional<T>> = form_member<T>;
+template <class T, class Allocator>
+inline constexpr bool form_member<std::vector<T, Allocator>> = described_enum<T>;
+
+template <class... Member>
+struct form_members
+{
+    static constexpr bool all = (form_member<Member> && ...);
+};
+
+/// A schema of arguments without what a form has no word for.
+json::object flat_schema(json::object schema);
+
+/// The members of an object that are named.
+json::object known_members(const json::object& from, std::span<const member_info> members);
+
+/// The fault of an answer that did not bind.
+fault unfit_answer(const bind_errors& errors);
+
+} // namespace detail
+
+/// A struct that a form can be made of: its members are strings, booleans, numbers and described enums, optionals of
+/// them, and vectors of described enums (a choice of several).
+template <class T>
+concept form_struct = argument_struct<T> && detail::layout<T>::template apply<detail::form_members>::all;
+
+/// The schema of a form: `form_schema_of<booking>()`. Titles, descriptions, ranges and formats come from notes; a
+/// member that is no optional and has no default is required.
+template <form_struct T>
+json::object form_schema_of(const notes& extra = {})
+{
+    return detail::flat_schema(schema_of<T>(extra));
+}
+
+/// Binds a form's content to the struct. The fault (`errc::invalid_message`) names every member that does not fit.
+template <form_struct T>
+result<T> bind_form(const json::object& content)
+{
+    T value{};
+    bind_errors errors;
+    if (!bind(json::value(detail::known_members(content, detail::layout<T>::members)), value, errors)) {
+        return detail::unfit_answer(errors);
+    }
+    return value;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace rpc_code
+{
+/// A URL must be visited before the request can succeed (2025-11-25 alone): see `url_elicitations`.
+inline constexpr int url_elicitation_required = -32042;
+} // namespace rpc_code
+
+enum class elicitation_action {
+    accept,
+    decline, ///< the person said no
+    cancel,  ///< the person went away without an answer
+};
+
+constexpr std::string_view to_string(elicitation_action value) noexcept
+{
+    return value == elicitation_action::accept ? "accept" : value == elicitation_action::decline ? "decline" : "cancel";
+}
+
+enum class elicitation_mode {
+    form,
+    url, ///< since 2025-11-25
+};
+
+/// The params of elicitation/create.
+class elicitation_request
+{
+public:
+    elicitation_mode mode = elicitation_mode::form;
+    std::string message;           ///< for the person
+    json::object requested_schema; ///< of a form: see `form_schema_of`
+    std::string url;               ///< of mode url
+    std::string elicitation_id;    ///< of mode url; notifications/elicitation/complete names it
+    json::object meta;             ///< `_meta`
+    json::object extra;            ///< members that the specification does not name
+
+    elicitation_request() = default;
+
+    static elicitation_request form(std::string message, json::object schema)
+    {
+        elicitation_request made;
+        made.message = std::move(message);
+        made.requested_schema = std::move(schema);
+        return made;
+    }
+    static elicitation_request url_mode(std::string message, std::string url, std::string id)
+    {
+        elicitation_request made;
+        made.mode = elicitation_mode::url;
+        made.message = std::move(message);
+        made.url = std::move(url);
+        made.elicitation_id = std::move(id);
+        return made;
+    }
+};
+
+/// What the person did. `content` is that of an accepted form; in mode url `accept` means consent to open the URL, not
+/// that anything was done there.
+class elicitation_result
+{
+public:
+    elicitation_action action = elicitation_action::cancel;
+    json::object content;
+    json::object meta; ///< `_meta`
+
+    elicitation_result() = default;
+    explicit elicitation_result(elicitation_action what) : action(what) {}
+
+    static elicitation_result accept(json::object content = {})
+    {
+        elicitation_result made(elicitation_action::accept);
+        made.content = std::move(content);
+        return made;
+    }
+    static elicitation_result decline() { return elicitation_result(elicitation_action::decline); }
+    static elicitation_result cancel() { return elicitation_result(elicitation_action::cancel); }
+
+    bool accepted() const noexcept { return action == elicitation_action::accept; }
+};
+
+/// Reads what a server asks for. The fault is for -32602: a mode that is not known, no message, a form without a
+/// schema, or mode url without a URL or id.
+result<elicitation_request> read_elicitation_request(const json::object& from);
+
+/// Reads what a client answered. A fault when the action is missing or not known: nothing may be taken for consent.
+result<elicitation_result> read_elicitation_result(const json::object& from);
+
+/// Whether a client declared the mode of a request; nothing when it did, else the fault (`errc::unsupported`). A
+/// declared elicitation without a mode means forms alone. A client answers -32602.
+std::optional<fault> check_elicitation(const elicitation_request& request, const client_capabilities& peer);
+
+/// At most this many URLs are read from one error.
+inline constexpr std::size_t max_url_elicitations = 100;
+
+/// The URLs that must be visited before a request can succeed; empty when the error is another one than -32042, or
+/// names none. Entries that are not mode url, or lack a URL or an id, are left out.
+std::vector<elicitation_request> url_elicitations(const rpc_error& from);
+
+/// The data of an error -32042. All requests must be of mode url.
+json::value url_elicitation_data(const std::vector<elicitation_request>& required);
+
+/// The id that notifications/elicitation/complete names; empty when it names none.
+std::string read_elicitation_complete(const json::object& from);
+
+/// A form's answer bound to the struct that the form was made of.
+template <class T>
+class form_answer
+{
+public:
+    elicitation_action action = elicitation_action::cancel;
+    std::optional<T> value; ///< when the form was accepted
+
+    form_answer() = default;
+
+    bool accepted() const noexcept { return value.has_value(); }
+    explicit operator bool() const noexcept { return accepted(); }
+    const T& operator*() const& { return *value; }
+    const T* operator->() const { return &*value; }
+};
+
+/// Binds an answer. A fault (`errc::invalid_message`) names every member that does not fit; members that the struct
+/// does not have are passed over.
+template <form_struct T>
+result<form_answer<T>> read_form_answer(const elicitation_result& from)
+{
+    form_answer<T> answer;
+    answer.action = from.action;
+    if (!from.accepted()) return answer;
+    auto bound = bind_form<T>(from.content);
+    if (!bound) return std::move(bound).error();
+    answer.value = std::move(*bound);
+    return answer;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/sampling.hpp
+//
+// Sampling: a server asks the client's model to go on with a conversation. The model of request and result, and the
+// rules that both sides check. Not the model itself, and not a person's consent: a callback of the host has both.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace rpc_code
+{
+/// A person refused a request for sampling (up to 2025-11-25).
+inline constexpr int user_rejected = -1;
+} // namespace rpc_code
+
+/// One message of the conversation. More than one block exists since 2025-11-25.
+class sampling_message
+{
+public:
+    comcp::role role = comcp::role::user;
+    std::vector<comcp::content> content;
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+
+    sampling_message() = default;
+    sampling_message(comcp::role who, comcp::content what) : role(who) { content.push_back(std::move(what)); }
+    sampling_message(comcp::role who, std::vector<comcp::content> what) : role(who), content(std::move(what)) {}
+
+    static sampling_message user(std::string text)
+    {
+        return {comcp::role::user, comcp::content::text(std::move(text))};
+    }
+    static sampling_message assistant(std::string text)
+    {
+        return {comcp::role::assistant, comcp::content::text(std::move(text))};
+    }
+};
+
+/// Which model is wanted; priorities are from 0 to 1. The client decides.
+class model_preferences
+{
+public:
+    std::vector<std::string> hints; ///< names or parts of names, the best first
+    std::optional<double> cost_priority;
+    std::optional<double> speed_priority;
+    std::optional<double> intelligence_priority;
+    json::object extra; ///< members that the specification does not name
+
+    model_preferences() = default;
+};
+
+/// Which servers' context the client should add. All but `none` need the client's sampling.context.
+enum class include_context {
+    none,
+    this_server,
+    all_servers,
+};
+
+/// Whether the model uses tools: as it likes, at least one, or none.
+enum class tool_choice {
+    automatic,
+    required,
+    none,
+};
+
+constexpr std::string_view to_string(include_context value) noexcept
+{
+    return value == include_context::none          ? "none"
+           : value == include_context::this_server ? "thisServer"
+                                                   : "allServers";
+}
+
+constexpr std::string_view to_string(tool_choice value) noexcept
+{
+    return value == tool_choice::automatic ? "auto" : value == tool_choice::required ? "required" : "none";
+}
+
+/// The params of sampling/createMessage. What is empty was not given.
+class sampling_request
+{
+public:
+    std::vector<sampling_message> messages;
+    std::int64_t max_tokens = 0; ///< the most that the model may write; required
+    std::optional<model_preferences> preferences;
+    std::string system_prompt;
+    std::optional<comcp::include_context> include_context;
+    std::optional<double> temperature;
+    std::vector<std::string> stop_sequences;
+    std::optional<json::object> metadata; ///< for the provider of the model
+    std::vector<tool> tools;              ///< since 2025-11-25
+    std::optional<comcp::tool_choice> tool_choice;
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+    /// What was malformed and could be passed over, one sentence each.
+    std::vector<std::string> oddities;
+
+    sampling_request() = default;
+    sampling_request(std::vector<sampling_message> conversation, std::int64_t most_tokens)
+        : messages(std::move(conversation)),
+          max_tokens(most_tokens)
+    {}
+    /// One question of the user.
+    sampling_request(std::string question, std::int64_t most_tokens) : max_tokens(most_tokens)
+    {
+        messages.push_back(sampling_message::user(std::move(question)));
+    }
+};
+
+/// What the model wrote.
+class sampling_result
+{
+public:
+    comcp::role role = comcp::role::assistant;
+    std::vector<comcp::content> content;
+    std::string model;       ///< its name
+    std::string stop_reason; ///< "endTurn", "stopSequence", "maxTokens", "toolUse" or another; empty: not known
+    json::object meta;       ///< `_meta`
+    json::object extra;      ///< members that the specification does not name
+    /// What was malformed and could be passed over, one sentence each.
+    std::vector<std::string> oddities;
+
+    sampling_result() = default;
+    sampling_result(std::string text, std::string model_name, std::string why_stopped = "endTurn")
+        : model(std::move(model_name)),
+          stop_reason(std::move(why_stopped))
+    {
+        content.push_back(comcp::content::text(std::move(text)));
+    }
+};
+
+/// Reads what a server asks for. The fault is for -32602: no array of messages, or no maxTokens of at least 0. Messages
+/// beyond `max_content_blocks` are a fault too, because a conversation with a hole means something else.
+result<sampling_request> read_sampling_request(const json::object& from);
+
+/// Reads what a client answered. A fault when there is no content at all.
+result<sampling_result> read_sampling_result(const json::object& from);
+
+/// The rules of a request, for the server before it sends and for the client before it asks its model (2025-11-25,
+/// sampling). Nothing when all hold, else a fault:
+/// `errc::unsupported` when the client lacks sampling, or sampling.tools although the request has tools, a choice of
+/// tools, or blocks of them; `errc::invalid_argument` when the blocks do not fit together: each tool use of an
+/// assistant message needs its result in the next message, which is the user's and consists of results only.
+/// A client answers both with -32602.
+std::optional<fault> check_sampling(const sampling_request& request, const client_capabilities& peer);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -2009,9 +3048,8 @@ void write_roots(std::string& out, const std::vector<root>& roots);
 namespace comcp::inline COMCP_ABI
 {
 
-/// Thrown by a handler of a client (sampling, elicitation, roots): the peer gets this code and message. A user who
-/// refuses a sampling request is code -1 (2025-11-25, sampling). Any other exception is answered as an internal error
-/// with a fixed text.
+/// Thrown by a handler of a client (sampling, elicitation): the peer gets this code and message. Any other exception is
+/// answered as an internal error with a fixed text.
 class request_error : public std::runtime_error
 {
 public:
@@ -2022,6 +3060,12 @@ public:
 private:
     std::int64_t code_;
 };
+
+/// The user refuses what the server asks of the model: `throw comcp::user_rejected()` (2025-11-25, sampling: code -1).
+inline request_error user_rejected(const std::string& message = "the user rejected the request")
+{
+    return request_error(-1, message);
+}
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -2161,104 +3205,492 @@ inline bool is_cancelled(const asio::cancellation_state& of) { return of.cancell
 
 #include <concepts>
 #include <functional>
-#include <optional>
-#include <type_traits>
+#include <memory>
+#include <string>
 #include <utility>
-#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Takes the params, gives the text of the result, or throws what the server is to be told. The context is the
+/// caller's.
+using question_handler = std::function<task<std::string>(json::object, client_context&)>;
+
+// The two kinds of questions. `read` and `check` throw request_error (-32602) for what the client did not declare or
+// what breaks the rules; `read` also for what cannot be read.
+
+struct sampling_question
+{
+    using request = sampling_request;
+    using result = sampling_result;
+    static request read(const json::object& params, const client_context& of);
+    static void check(const json::object& params, const client_context& of);
+    static std::string write(const request& asked, result given, const client_context& of);
+};
+
+struct elicitation_question
+{
+    using request = elicitation_request;
+    using result = elicitation_result;
+    static request read(const json::object& params, const client_context& of);
+    static void check(const json::object& params, const client_context& of);
+    /// Fills what the user left out with the defaults of the form, and throws request_error (-32603) when the answer
+    /// does not fit it.
+    static std::string write(const request& asked, result given, const client_context& of);
+};
+
+template <class F, class Request>
+concept answers = std::invocable<F&, Request, client_context&> || std::invocable<F&, Request>;
+
+// What a handler takes by reference lives in the frame of the coroutine below that runs it; so does the handler itself,
+// since a lambda's captures are no part of the coroutine that it makes.
+
+template <class F, class Request>
+auto ask_handler(F& handler, Request&& asked, client_context& of)
+{
+    if constexpr (std::invocable<F&, Request, client_context&>) return handler(std::forward<Request>(asked), of);
+    else return handler(std::forward<Request>(asked));
+}
+
+template <class Question, class F>
+task<std::string> answer_typed(std::shared_ptr<F> handler, json::object params, client_context& of)
+{
+    const typename Question::request asked = Question::read(params, of);
+    params.clear();
+    using returned = decltype(ask_handler(*handler, asked, of));
+    if constexpr (std::same_as<returned, task<typename Question::result>>) {
+        returned answering = ask_handler(*handler, asked, of);
+        typename Question::result given = co_await std::move(answering);
+        co_return Question::write(asked, std::move(given), of);
+    } else {
+        static_assert(std::convertible_to<returned, typename Question::result>,
+                      "a handler of a server's question returns the result, or a task of it");
+        co_return Question::write(asked, ask_handler(*handler, asked, of), of);
+    }
+}
+
+template <class Question, class F>
+task<std::string> answer_raw(std::shared_ptr<F> handler, json::object params, client_context& of)
+{
+    Question::check(params, of);
+    using returned = decltype(ask_handler(*handler, std::move(params), of));
+    static_assert(std::same_as<returned, task<json::object>>, "a raw handler returns task<json::object>");
+    returned answering = ask_handler(*handler, std::move(params), of);
+    const json::object given = co_await std::move(answering);
+    std::string text;
+    write_value(text, given);
+    co_return text;
+}
+
+/// A handler of `(Request)`, `(Request, client_context&)`, or the same with `json::object`.
+template <class Question, class F>
+question_handler erase_question_handler(F handler)
+{
+    using request = const typename Question::request&;
+    static_assert(answers<F, request> || answers<F, json::object>,
+                  "a handler takes the typed request or json::object, and perhaps a client_context&");
+    auto kept = std::make_shared<F>(std::move(handler));
+    if constexpr (answers<F, request>) {
+        return [kept](json::object params, client_context& of) {
+            return answer_typed<Question>(kept, std::move(params), of);
+        };
+    } else {
+        return [kept](json::object params, client_context& of) {
+            return answer_raw<Question>(kept, std::move(params), of);
+        };
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/client/call_options.hpp
+//
+// What one call of a client may set for itself: its time, its progress callback, its `_meta`.
+
+// ---- comcp/client/notice_handler.hpp
+//
+// Callbacks of the host for notices, with their type erased: plain functions and coroutines alike. Not for when they
+// are called: notices.hpp decides that.
+
+// ---- comcp/protocol/logging.hpp
+//
+// Log messages of a server for its client (G-40). Not the library's own log: that is an observer (observer.hpp).
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace comcp::inline COMCP_ABI
 {
 
-namespace detail
+/// The levels of RFC 5424, from the least to the most severe.
+enum class log_level {
+    debug,
+    info,
+    notice,
+    warning,
+    error,
+    critical,
+    alert,
+    emergency,
+};
+
+inline constexpr std::array all_log_levels = {log_level::debug,   log_level::info,     log_level::notice,
+                                              log_level::warning, log_level::error,    log_level::critical,
+                                              log_level::alert,   log_level::emergency};
+
+constexpr std::string_view to_string(log_level level) noexcept
+{
+    constexpr std::string_view names[] = {"debug", "info",     "notice", "warning",
+                                          "error", "critical", "alert",  "emergency"};
+    return names[static_cast<std::size_t>(level)];
+}
+
+constexpr std::optional<log_level> parse_log_level(std::string_view text) noexcept
+{
+    for (log_level level : all_log_levels) {
+        if (to_string(level) == text) return level;
+    }
+    return std::nullopt;
+}
+
+/// One message. `logger` is empty when it was not given.
+struct log_message
+{
+    log_level level = log_level::info;
+    std::string logger;
+    json::value data;
+};
+
+/// Reads the params of notifications/message. A level that is not known reads as `info`: the text matters more.
+log_message read_log_message(const json::object& from);
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <concepts>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
 {
 
-/// A callback for notices that is a plain function or a coroutine. Plain ones run in place; coroutines one at a time.
-template <class Notice>
+/// A callback that is a plain function or a coroutine. Plain ones run in place; coroutines one at a time.
+template <class... Notice>
 class notice_handler
 {
 public:
     notice_handler() = default;
 
     template <class F>
-        requires std::invocable<F&, const Notice&> && (!std::same_as<std::decay_t<F>, notice_handler>)
+        requires std::invocable<F&, const Notice&...> && (!std::same_as<std::decay_t<F>, notice_handler>)
     explicit notice_handler(F function)
     {
-        if constexpr (std::same_as<std::invoke_result_t<F&, const Notice&>, task<void>>) slow_ = std::move(function);
+        if constexpr (std::same_as<std::invoke_result_t<F&, const Notice&...>, task<void>>) slow_ = std::move(function);
         else plain_ = std::move(function);
     }
 
     explicit operator bool() const { return plain_ || slow_; }
     bool is_plain() const { return static_cast<bool>(plain_); }
-    void call(const Notice& notice) const { plain_(notice); }
-    task<void> call_slow(Notice notice) const { return slow_(notice); }
+    void call(const Notice&... notice) const { plain_(notice...); }
+    /// The notice must live until the coroutine has ended.
+    task<void> call_slow(const Notice&... notice) const { return slow_(notice...); }
 
 private:
-    std::function<void(const Notice&)> plain_;
-    std::function<task<void>(const Notice&)> slow_;
+    std::function<void(const Notice&...)> plain_;
+    std::function<task<void>(const Notice&...)> slow_;
 };
 
-} // namespace detail
+/// Who is told of what, beside the progress of a call.
+struct notice_handlers
+{
+    notice_handler<log_message> log;
+    notice_handler<std::string> resource_updated;     ///< its URI
+    notice_handler<std::string> elicitation_complete; ///< its id
+    notice_handler<> tools_changed;
+    notice_handler<> resources_changed;
+    notice_handler<> prompts_changed;
+};
 
-/// Options of a client, set before it connects.
-class client_options
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/policy/timeouts.hpp
+//
+// How long to wait for a connection, a call and a ping: the policy slot `timeouts`, its default, and one with a single
+// connect time. Policies get plain facts and give durations; they own no clock and start no timer. Not for limits of
+// the machinery (write stall, close): those are in limits.hpp.
+
+// ---- comcp/limits.hpp
+//
+// The table of limits: how much of anything a peer may make us keep or wait for. Every limit is finite by default and
+// can be set; time limits of calls are policies (policy/timeouts.hpp). Not for limits that no code enforces: a row
+// arrives together with the code that it bounds.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// The clock of all deadlines; only timer.hpp reads it.
+using duration = std::chrono::steady_clock::duration;
+using time_point = std::chrono::steady_clock::time_point;
+
+/// "For ever", spelled out: zero is never taken as "no limit".
+inline constexpr duration no_limit = duration::max();
+
+/// Sizes are bytes, counts are items. All members may be set before a client or server starts.
+struct limits
+{
+    /// One message: a line on stdio. A longer one is skipped while it is read; only its request fails.
+    std::size_t message = 16 * 1024 * 1024;
+    /// JSON nesting, the outermost object being 1. Deeper input is answered with -32700.
+    std::size_t depth = 64;
+    /// Requests in flight in one session, each way. A further one is refused with -32603 and `data.retryable`.
+    std::size_t in_flight = 256;
+    /// Queued output plus the bytes of requests held, per stream. While output is queued beyond it, reading pauses.
+    std::size_t stream_buffer = 4 * 1024 * 1024;
+    /// A stream whose queued output makes no progress for this long is cut.
+    duration write_stall = std::chrono::seconds(30);
+    /// How long a server may go on with running handlers after its input ended, and how long `close()` may take.
+    duration close = std::chrono::seconds(10);
+    /// A request from server to client (roots, sampling, elicitation).
+    duration server_request = std::chrono::seconds(60);
+    /// Pages and items of one listing. Beyond them the list is partial and says so.
+    std::size_t pages = 1000;
+    std::size_t items = 10000;
+    /// Log messages, updated resources and ended elicitations that wait for a slow callback of the host; further ones
+    /// are dropped and counted.
+    std::size_t notices = 256;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <chrono>
+#include <concepts>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What is known when a connection is made. `program` is empty when no process is started.
+struct launch_facts
+{
+    std::string_view program;
+    std::span<const std::string> args;
+};
+
+/// What is known when a request is made. `tool` is empty for other methods than tools/call.
+struct call_facts
+{
+    std::string_view method;
+    std::string_view tool;
+};
+
+/// The two clocks of one request: progress restarts the idle clock, never the total.
+struct call_timeouts
+{
+    duration total;
+    duration idle;
+};
+
+namespace policy
+{
+
+/// What the slot `timeouts` must offer. Each duration is above zero; `no_limit` means for ever.
+template <class T>
+concept timeouts = requires(const T& policy, const launch_facts& launch, const call_facts& call) {
+    { policy.connect(launch) } -> std::convertible_to<duration>;
+    { policy.call(call) } -> std::convertible_to<call_timeouts>;
+    { policy.ping() } -> std::convertible_to<duration>;
+};
+
+/// Gives a duration back when it may be a time limit, and throws `errc::invalid_argument` when it is zero or less:
+/// zero could mean "at once" or "never", so it means neither.
+constexpr duration checked_limit(duration value)
+{
+    if (value <= duration::zero()) {
+        throw_fault(fail(errc::invalid_argument, "a time limit must be above zero; \"for ever\" is comcp::no_limit"));
+    }
+    return value;
+}
+
+/// The same times for every server and call: connect 20 s, call 120 s (also when idle), ping 10 s.
+class fixed_timeouts
 {
 public:
-    using request_handler = std::function<task<json::object>(json::object)>;
+    duration connect(const launch_facts&) const noexcept { return connect_; }
+    call_timeouts call(const call_facts&) const noexcept { return call_; }
+    duration ping() const noexcept { return ping_; }
 
-    comcp::limits limits;
-    /// Keeps the text of every result (`answer::source`), counted in the limits: numbers are exact there.
-    bool keep_source = false;
-    /// The newest revision that is offered.
-    revision newest = latest_legacy;
-
-    /// Offers roots to the server (2025-11-25, roots). Set anew on a connected client with `client.set_roots`.
-    client_options& roots(std::vector<root> places)
+    /// The setters throw `errc::invalid_argument` for zero and less.
+    fixed_timeouts& connect_within(duration value)
     {
-        roots_ = std::move(places);
+        connect_ = checked_limit(value);
         return *this;
     }
-    /// Answers `sampling/createMessage`; takes its params and gives its result. Never called without a server's
-    /// request.
-    client_options& on_sampling(request_handler handler)
+    fixed_timeouts& call_within(duration total) { return call_within(total, total); }
+    fixed_timeouts& call_within(duration total, duration idle)
     {
-        sampling_ = std::move(handler);
+        call_ = {checked_limit(total), checked_limit(idle)};
         return *this;
     }
-    /// Answers `elicitation/create`, form mode.
-    client_options& on_elicitation(request_handler handler)
+    fixed_timeouts& ping_within(duration value)
     {
-        elicitation_ = std::move(handler);
+        ping_ = checked_limit(value);
         return *this;
     }
-    /// Told of log messages of the server, in order and one at a time: a plain function, or a coroutine returning
-    /// `task<void>`. While a coroutine is behind, at most `limits.notices` wait; further ones are dropped and counted.
-    template <class F>
-    client_options& on_log(F handler)
-    {
-        log_ = detail::notice_handler<log_message>(std::move(handler));
-        return *this;
-    }
-    /// Told that the list of tools has changed; several changes at once may be one call.
-    client_options& on_tools_changed(std::function<void()> handler)
-    {
-        tools_changed_ = std::move(handler);
-        return *this;
-    }
-
-    // For the library.
-    const std::optional<std::vector<root>>& offered_roots() const { return roots_; }
-    const request_handler& sampling() const { return sampling_; }
-    const request_handler& elicitation() const { return elicitation_; }
-    const detail::notice_handler<log_message>& log() const { return log_; }
-    const std::function<void()>& tools_changed() const { return tools_changed_; }
 
 private:
-    std::optional<std::vector<root>> roots_;
-    request_handler sampling_;
-    request_handler elicitation_;
-    detail::notice_handler<log_message> log_;
-    std::function<void()> tools_changed_;
+    duration connect_ = std::chrono::seconds(20);
+    call_timeouts call_ = {std::chrono::seconds(120), std::chrono::seconds(120)};
+    duration ping_ = std::chrono::seconds(10);
 };
+
+/// Whether the program first downloads what it runs, so that a cold start takes minutes.
+///
+/// A sub-command is looked for among all arguments: options before it may have values, and a limit that is longer than
+/// needed does less harm than one that is shorter.
+bool is_launcher(const launch_facts& facts);
+
+/// The default: like `fixed_timeouts`, but a launcher such as npx or uvx has three minutes to connect.
+class launcher_aware : public fixed_timeouts
+{
+public:
+    duration connect(const launch_facts& facts) const
+    {
+        return is_launcher(facts) ? launcher_ : fixed_timeouts::connect(facts);
+    }
+
+    /// Throws `errc::invalid_argument` for zero and less.
+    launcher_aware& launcher_within(duration value)
+    {
+        launcher_ = checked_limit(value);
+        return *this;
+    }
+
+private:
+    duration launcher_ = std::chrono::minutes(3);
+};
+
+} // namespace policy
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/progress.hpp
+//
+// How far a request is. The token ties a notice to its request; the numbers mean what the peer says, only that they
+// grow is sure (A-20, A-21). Not for clocks: that progress restarts the idle time is decided by the session.
+
+// ---- comcp/rpc/id.hpp
+//
+// The id of a JSON-RPC request: a string or an integer, kept as the text that was received, so that it goes back
+// exactly as it came (A-2). Not a number to calculate with, and never null, a fraction or a bool.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::rpc
+{
+
+/// A request id. `1` and `"1"` are different ids. Integers of up to 15 digits need no allocation.
+class id
+{
+public:
+    id() : text_(1, '0') {}
+
+    template <std::integral Int>
+        requires(!std::same_as<Int, bool>)
+    id(Int number)
+    {
+        write_integer(text_, number);
+    }
+
+    static id string(std::string text) { return id(std::move(text), true); }
+
+    /// An integer of any size. The text must be one as JSON writes it; for text of a peer use `from_number`.
+    static id integer_text(std::string digits) { return id(std::move(digits), false); }
+
+    /// The id that a JSON number is. A fraction of zeros is dropped, as JSON Schema calls 1.0 an integer; anything else
+    /// that is not a plain integer is no id.
+    static std::optional<id> from_number(std::string_view number);
+
+    bool is_string() const noexcept { return is_string_; }
+
+    /// The characters of the string or the digits of the integer.
+    std::string_view text() const noexcept { return text_; }
+
+    /// The value of an integer id that fits.
+    std::optional<std::int64_t> integer() const noexcept { return is_string_ ? std::nullopt : decimal(); }
+
+    /// Like `integer()`, but also for a string that is the plain decimal form of an integer: some peers answer `0`
+    /// with `"0"`.
+    std::optional<std::int64_t> decimal() const noexcept;
+
+    /// Appends the id as JSON, exactly as it was received.
+    void write(std::string& out) const;
+
+    std::size_t hash() const noexcept { return std::hash<std::string_view>()(text_) ^ (is_string_ ? 1U : 0U); }
+
+    friend bool operator==(const id& a, const id& b) noexcept
+    {
+        return a.is_string_ == b.is_string_ && a.text_ == b.text_;
+    }
+
+private:
+    id(std::string text, bool is_string) : text_(std::move(text)), is_string_(is_string) {}
+
+    std::string text_;
+    bool is_string_ = false;
+};
+
+} // namespace comcp::inline COMCP_ABI::rpc
+
+template <>
+struct std::hash<comcp::rpc::id>
+{
+    std::size_t operator()(const comcp::rpc::id& value) const noexcept { return value.hash(); }
+};
+
+#include <optional>
+#include <string>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// A string or an integer, sent back exactly as it came.
+using progress_token = rpc::id;
+
+/// One notice of progress. `message` is empty when none was given (it exists since 2025-03-26).
+struct progress
+{
+    double value = 0;
+    std::optional<double> total;
+    std::string message;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <boost/json/object.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
 
 /// Options of one call. A class with chained setters: `call_options().timeout(5s)`; set a progress callback on a named
 /// object before the call, never inside the awaited expression.
@@ -2285,16 +3717,212 @@ public:
         progress_ = detail::notice_handler<progress>(std::move(handler));
         return *this;
     }
+    /// `_meta` of the request. A progress token in it gives way to the one of the call itself, when that has one.
+    call_options& meta(json::object members)
+    {
+        meta_ = std::move(members);
+        return *this;
+    }
+    /// The request may be made once more when its connection broke and it may have run: what policies know as
+    /// `replay_facts::opted_in`.
+    call_options& may_repeat(bool allowed = true)
+    {
+        may_repeat_ = allowed;
+        return *this;
+    }
 
     // For the library.
-    const std::optional<duration>& total() const { return total_; }
-    const std::optional<duration>& idle() const { return idle_; }
+    bool repeats() const { return may_repeat_; }
     const detail::notice_handler<progress>& progress_handler() const { return progress_; }
+    const json::object& meta() const { return meta_; }
+    /// What the policy gives, changed by what was set here.
+    call_timeouts within(call_timeouts times) const
+    {
+        if (total_) times = call_timeouts{*total_, std::min(times.idle, *total_)};
+        if (idle_) times.idle = *idle_;
+        return times;
+    }
 
 private:
     std::optional<duration> total_;
     std::optional<duration> idle_;
     detail::notice_handler<progress> progress_;
+    json::object meta_;
+    bool may_repeat_ = false;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/protocol/roots.hpp
+//
+// Roots: the places that a client tells a server to work in. Guidance, not access control (2025-11-25, roots).
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// `uri` is a `file://` URI; `name` may be empty.
+struct root
+{
+    std::string uri;
+    std::string name;
+    json::object meta;  ///< `_meta` (since 2025-06-18)
+    json::object extra; ///< members that the specification does not name
+
+    root() = default;
+    explicit root(std::string where, std::string shown = {}) : uri(std::move(where)), name(std::move(shown)) {}
+};
+
+/// Further roots of one list are dropped by the reader.
+inline constexpr std::size_t max_roots = 1000;
+
+/// Reads the result of roots/list. Entries without a uri are left out.
+std::vector<root> read_roots(const json::object& from);
+
+/// Appends the result of roots/list, with all that the newest revision has (a codec asks each revision).
+void write_roots(std::string& out, const std::vector<root>& roots);
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Options of a client, set before it connects.
+///
+/// *Questions of a server.* A handler takes the request of the model, or `json::object` with the params as they came (a
+/// relay), and perhaps a `client_context&`; it returns the result of the model (or `json::object`), or a task of it. It
+/// is asked only for what was declared and keeps the rules of the specification; anything else is answered with -32602.
+/// What it throws is answered: `request_error` with its code, `user_rejected()` with -1, all else with -32603 and a
+/// fixed text. Its coroutine is cancelled when the server gives the question up.
+///
+/// *Notices.* A handler is a plain function, or a coroutine returning `task<void>`. Notices are delivered in order and
+/// one at a time, and never hold up an answer. While a coroutine is behind, at most `limits.notices` wait; further ones
+/// are dropped and counted. What it throws is ignored.
+class client_options
+{
+public:
+    comcp::limits limits;
+    /// Keeps the text of every result (`answer::source`), counted in the limits: numbers are exact there.
+    bool keep_source = false;
+    /// The newest revision that is offered.
+    revision newest = latest_legacy;
+
+    /// Offers roots to the server (2025-11-25, roots). Set anew with `client.set_roots`.
+    client_options& roots(std::vector<root> places)
+    {
+        roots_ = std::move(places);
+        return *this;
+    }
+
+    /// Answers `sampling/createMessage` (2025-11-25, sampling): takes `sampling_request`, gives `sampling_result`.
+    template <class F>
+    client_options& on_sampling(F handler)
+    {
+        sampling_ = detail::erase_question_handler<detail::sampling_question>(std::move(handler));
+        return *this;
+    }
+    /// Declares that the model may be given tools (since 2025-11-25).
+    client_options& sampling_tools(bool allowed = true)
+    {
+        sampling_tools_ = allowed;
+        return *this;
+    }
+    /// Declares that the context of servers can be added to the conversation (since 2025-11-25).
+    client_options& sampling_context(bool allowed = true)
+    {
+        sampling_context_ = allowed;
+        return *this;
+    }
+
+    /// Answers `elicitation/create` with a form (2025-11-25, elicitation): takes `elicitation_request`, gives
+    /// `elicitation_result`. What the user left out gets the defaults of the form. Accepted content that does not fit
+    /// the form is not sent: the server is answered -32603, with what is wrong.
+    template <class F>
+    client_options& on_elicitation(F handler)
+    {
+        form_ = detail::erase_question_handler<detail::elicitation_question>(std::move(handler));
+        return *this;
+    }
+    /// Answers `elicitation/create` with a URL (since 2025-11-25): `accept` means that the user agrees to open it. Show
+    /// the whole URL and who asks, open nothing without consent, and fetch nothing beforehand (H-26).
+    template <class F>
+    client_options& on_url_elicitation(F handler)
+    {
+        url_ = detail::erase_question_handler<detail::elicitation_question>(std::move(handler));
+        return *this;
+    }
+
+    /// Told of the id of an elicitation by URL that is done, `(const std::string&)`. Ids that the host does not know
+    /// are to be ignored (H-24).
+    template <class F>
+    client_options& on_elicitation_complete(F handler)
+    {
+        notices_.elicitation_complete = detail::notice_handler<std::string>(std::move(handler));
+        return *this;
+    }
+    /// Told of log messages of the server, `(const log_message&)`.
+    template <class F>
+    client_options& on_log(F handler)
+    {
+        notices_.log = detail::notice_handler<log_message>(std::move(handler));
+        return *this;
+    }
+    /// Told of the URI of a resource that has changed, `(const std::string&)`: one that was subscribed to, or a part of
+    /// it. Several changes of one resource may be one call. Also called once for each subscription after the client had
+    /// to make a new session, since changes may have been missed.
+    template <class F>
+    client_options& on_resource_updated(F handler)
+    {
+        notices_.resource_updated = detail::notice_handler<std::string>(std::move(handler));
+        return *this;
+    }
+    /// Told, `()`, that the list of tools has changed; several changes may be one call. Also called after the client
+    /// had to make a new session. The same for the two that follow.
+    template <class F>
+    client_options& on_tools_changed(F handler)
+    {
+        notices_.tools_changed = detail::notice_handler<>(std::move(handler));
+        return *this;
+    }
+    /// Resources, or resource templates.
+    template <class F>
+    client_options& on_resources_changed(F handler)
+    {
+        notices_.resources_changed = detail::notice_handler<>(std::move(handler));
+        return *this;
+    }
+    template <class F>
+    client_options& on_prompts_changed(F handler)
+    {
+        notices_.prompts_changed = detail::notice_handler<>(std::move(handler));
+        return *this;
+    }
+
+    // For the library.
+    const std::optional<std::vector<root>>& offered_roots() const { return roots_; }
+    const detail::question_handler& sampling() const { return sampling_; }
+    bool allows_sampling_tools() const { return sampling_tools_; }
+    bool allows_sampling_context() const { return sampling_context_; }
+    const detail::question_handler& form_elicitation() const { return form_; }
+    const detail::question_handler& url_elicitation() const { return url_; }
+    const detail::notice_handlers& notices() const { return notices_; }
+
+private:
+    std::optional<std::vector<root>> roots_;
+    detail::question_handler sampling_;
+    bool sampling_tools_ = false;
+    bool sampling_context_ = false;
+    detail::question_handler form_;
+    detail::question_handler url_;
+    detail::notice_handlers notices_;
 };
 
 } // namespace comcp::inline COMCP_ABI
@@ -3228,82 +4856,100 @@ struct only_if_safe
 } // namespace policy
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/protocol/identity.hpp
+// ---- comcp/protocol/completion.hpp
 //
-// Who a client or server says it is: the specification's `Implementation`. Not proof of anything, and not a name to
-// tell servers apart by: two may say the same (F-5).
+// Completion: suggestions for an argument of a prompt or a variable of a resource template while a person types. Not
+// what a model writes: that is sampling.
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace comcp::inline COMCP_ABI
 {
 
-/// A name and a version, and what newer revisions add. What is empty is not sent, nor is what the negotiated revision
-/// does not have.
-class identity
+/// What an argument belongs to: a prompt by its name, or a resource by its URI or template.
+class completion_reference
 {
 public:
-    identity() = default;
-    identity(std::string name, std::string version) : name_(std::move(name)), version_(std::move(version)) {}
+    enum class kind {
+        prompt,
+        resource,
+    };
 
-    const std::string& name() const noexcept { return name_; }
-    const std::string& version() const noexcept { return version_; }
-    /// For people (since 2025-06-18).
-    const std::string& title() const noexcept { return title_; }
-    /// Since 2025-11-25, as the two that follow.
-    const std::string& description() const noexcept { return description_; }
-    const std::string& website_url() const noexcept { return website_url_; }
-    const std::vector<icon>& icons() const noexcept { return icons_; }
-    /// Members that a peer sent and that the specification does not name.
-    const json::object& extra() const noexcept { return extra_; }
+    completion_reference() = default;
 
-    /// What a person should see.
-    const std::string& display_name() const noexcept { return title_.empty() ? name_ : title_; }
-
-    identity& title(std::string value)
+    static completion_reference prompt(std::string name) { return {kind::prompt, std::move(name)}; }
+    static completion_reference resource(std::string uri_or_template)
     {
-        title_ = std::move(value);
-        return *this;
-    }
-    identity& description(std::string value)
-    {
-        description_ = std::move(value);
-        return *this;
-    }
-    identity& website_url(std::string value)
-    {
-        website_url_ = std::move(value);
-        return *this;
-    }
-    identity& icons(std::vector<icon> value)
-    {
-        icons_ = std::move(value);
-        return *this;
+        return {kind::resource, std::move(uri_or_template)};
     }
 
-    /// Reads `clientInfo` or `serverInfo`; a missing name or version reads as empty.
-    static identity read(const json::object& from)
-    {
-        identity who(detail::text_member(from, "name"), detail::text_member(from, "version"));
-        who.title_ = detail::text_member(from, "title");
-        who.description_ = detail::text_member(from, "description");
-        who.website_url_ = detail::text_member(from, "websiteUrl");
-        who.icons_ = read_icons(from);
-        who.extra_ = detail::unknown_members(from, {"name", "version", "title", "description", "websiteUrl", "icons"});
-        return who;
-    }
+    kind type() const noexcept { return type_; }
+    /// The prompt's name, or the URI or template.
+    const std::string& text() const noexcept { return text_; }
+
+    friend bool operator==(const completion_reference&, const completion_reference&) = default;
 
 private:
-    std::string name_;
-    std::string version_;
-    std::string title_;
-    std::string description_;
-    std::string website_url_;
-    std::vector<icon> icons_;
-    json::object extra_;
+    completion_reference(kind type, std::string text) : type_(type), text_(std::move(text)) {}
+
+    kind type_ = kind::prompt;
+    std::string text_;
 };
+
+/// The params of completion/complete.
+class completion_request
+{
+public:
+    completion_reference reference;
+    std::string argument; ///< its name
+    std::string value;    ///< what was typed so far
+    /// The arguments that have their values already (since 2025-06-18).
+    std::map<std::string, std::string, std::less<>> context;
+    json::object meta; ///< `_meta`
+
+    completion_request() = default;
+    completion_request(completion_reference of, std::string name, std::string typed)
+        : reference(std::move(of)),
+          argument(std::move(name)),
+          value(std::move(typed))
+    {}
+};
+
+/// Reads what a client asks for. The fault is for -32602: it names the member that is missing or wrong. Values of the
+/// context that are no strings are left out.
+result<completion_request> read_completion_request(const json::object& from);
+
+/// The most values of one answer (2025-11-25, completion).
+inline constexpr std::size_t max_completions = 100;
+
+/// The suggestions, the best first.
+class completion
+{
+public:
+    std::vector<std::string> values;
+    std::optional<std::int64_t> total; ///< how many there are, sent or not
+    std::optional<bool> has_more;      ///< whether there are more than `values`
+    json::object meta;                 ///< `_meta`
+
+    completion() = default;
+    explicit completion(std::vector<std::string> all) : values(std::move(all)) {}
+
+    /// Cuts the values to the first 100; when there were more, says so in `has_more`, and in `total` if that is not
+    /// set.
+    void cap();
+};
+
+/// Reads a result of completion/complete. Never fails: without values there are none, and what is not a string is left
+/// out. More than 100 values are cut.
+completion read_completion(const json::object& from);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -3330,162 +4976,14 @@ struct session_statistics
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/wire/handshake.hpp
-//
-// The handshake of the legacy era, 2024-11-05 to 2025-11-25: params and result of `initialize`, and the choice of the
-// revision. Not the exchange itself: client and server do that.
-
-// ---- comcp/protocol/capabilities.hpp
-//
-// What a client or server says it can do. Capability objects are open (B-9): the object is kept as it came, and the
-// presence of a member is the signal, never its truth value. Not for acting on it: sessions and roles do.
-
-#include <string_view>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// The part that both directions share.
-///
-/// A member counts as declared unless it is missing, null or false. `[]` and `true` count although the specification
-/// wants an object: languages that write an empty map as `[]` are in the field.
-class capability_set
-{
-public:
-    capability_set() = default;
-
-    /// Whether a capability is declared: `has("tools")`.
-    bool has(std::string_view name) const noexcept { return find(object_, name) != nullptr; }
-
-    /// Whether it is declared together with a part of it: `has("tools", "listChanged")`, `has("sampling", "context")`.
-    bool has(std::string_view name, std::string_view part) const noexcept
-    {
-        const json::value* value = find(object_, name);
-        const json::object* object = value ? value->if_object() : nullptr;
-        return object && find(*object, part) != nullptr;
-    }
-
-    /// Everything, as it came or as it will be sent.
-    const json::object& raw() const noexcept { return object_; }
-
-protected:
-    explicit capability_set(const json::object& from) : object_(detail::owned(from)) {}
-
-    json::object& at(std::string_view name)
-    {
-        json::value& value = object_[json::string_view(name.data(), name.size())];
-        return value.is_object() ? value.get_object() : value.emplace_object();
-    }
-
-private:
-    static const json::value* find(const json::object& object, std::string_view name) noexcept
-    {
-        const json::value* value = member(object, name);
-        return value && !(value->is_bool() && !value->get_bool()) ? value : nullptr;
-    }
-
-    json::object object_;
-};
-
-/// The capabilities of one side; `Side` only tells the two apart.
-template <class Side>
-class capabilities_of : public capability_set
-{
-public:
-    capabilities_of() = default;
-
-    /// Keeps a copy of what a peer sent, or of what a host wants to send.
-    explicit capabilities_of(const json::object& from) : capability_set(from) {}
-
-    /// Declares a capability: an empty object, unless it is there already.
-    capabilities_of& declare(std::string_view name)
-    {
-        at(name);
-        return *this;
-    }
-
-    /// Declares it with a flag: `declare("tools", "listChanged")`.
-    capabilities_of& declare(std::string_view name, std::string_view flag)
-    {
-        at(name)[json::string_view(flag.data(), flag.size())] = true;
-        return *this;
-    }
-};
-
-using client_capabilities = capabilities_of<struct client_side>;
-using server_capabilities = capabilities_of<struct server_side>;
-
-} // namespace comcp::inline COMCP_ABI
-
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI::wire
-{
-
-/// What a client says first.
-struct initialize_params
-{
-    std::string protocol_version; ///< as it was offered; may be anything
-    client_capabilities capabilities;
-    identity client;
-};
-
-/// What a server answers.
-struct initialize_result
-{
-    revision version = latest_legacy;
-    server_capabilities capabilities;
-    identity server;
-    std::string instructions; ///< for the model; empty when there were none
-};
-
-/// The server's choice (B-3, B-4): what was offered when it is known, else the newest revision with a handshake. Never
-/// a refusal: `initialize` is a negotiation, and the client decides whether it can speak the answer.
-constexpr revision negotiate(std::string_view offered) noexcept
-{
-    return parse_revision(offered).value_or(latest_legacy);
-}
-
-namespace detail
-{
-
-void write_icons(std::string& out, const std::vector<icon>& icons);
-
-/// Appends members that were kept, each with a comma before it, less the one that is named.
-void write_kept(std::string& out, const json::object& members, std::string_view without = {});
-
-void write_identity(std::string& out, const identity& who, revision at);
-
-} // namespace detail
-
-/// Appends the params of `initialize`. `capabilities` is the text of an object.
-void write_initialize_params(std::string& out, revision offered, std::string_view capabilities, const identity& client);
-
-void write_initialize_params(std::string& out, revision offered, const client_capabilities& capabilities,
-                             const identity& client);
-
-/// Reads what a client offers. Nothing is a fault here: what is missing is empty, and an empty version is one that we
-/// do not know.
-initialize_params read_initialize_params(const json::object& from);
-
-/// Appends the result of `initialize`; empty instructions are left out.
-void write_initialize_result(std::string& out, revision chosen, const server_capabilities& capabilities,
-                             const identity& server, std::string_view instructions = {});
-
-/// Reads a server's answer. A version that we do not speak, or none, is a fault that says what was offered: there is
-/// no session under a made-up version. Everything else may be missing.
-result<initialize_result> read_initialize_result(const json::object& from, revision offered);
-
-} // namespace comcp::inline COMCP_ABI::wire
-
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -3495,6 +4993,13 @@ namespace comcp::inline COMCP_ABI::detail
 class session;
 class client_session;
 struct client_renewal;
+
+/// What a tool says of itself, for the decision whether a call whose connection broke is made again (F-16: a hint).
+struct replay_hints
+{
+    bool read_only = false;
+    bool idempotent = false;
+};
 
 /// What a client handle and its operations share.
 struct client_core
@@ -3518,6 +5023,12 @@ struct client_core
     bool expired = false;
     duration connect_limit = no_limit;
     std::shared_ptr<client_renewal> renewing;
+    std::optional<std::vector<root>> roots; ///< offered, from the next handshake on
+    // What every further session is told again; forgotten by `close`.
+    std::set<std::string> subscriptions;
+    std::optional<log_level> least_log_level;
+    /// Of the tools of the last list, those that have any.
+    std::unordered_map<std::string, replay_hints> hints;
     /// Operations may begin on any thread, and a renewal changes the sessions on its own.
     mutable std::mutex guard;
 
@@ -3546,10 +5057,31 @@ struct client_core
     }
 };
 
+/// *Errors*: errc::closed when there is none.
+std::shared_ptr<session> open_session(const client_core& core);
+
+/// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up.
+task<void> renewed(std::shared_ptr<client_core> core);
+
+/// Whether the server declared what a method needs, and the negotiated revision has it (B-6).
+bool declares(const client_session& role, const session& in, std::string_view what);
+
 // All operations hop to the session's executor and back when they are awaited elsewhere.
 
 task<void> client_connect(std::shared_ptr<client_core> core, duration limit);
 task<tool_list> client_list_tools(std::shared_ptr<client_core> core, call_timeouts times);
+task<resource_list> client_list_resources(std::shared_ptr<client_core> core, call_timeouts times);
+task<resource_template_list> client_list_resource_templates(std::shared_ptr<client_core> core, call_timeouts times);
+task<prompt_list> client_list_prompts(std::shared_ptr<client_core> core, call_timeouts times);
+task<resource_result> client_read_resource(std::shared_ptr<client_core> core, std::string uri, call_options options,
+                                           call_timeouts times);
+task<void> client_subscribe(std::shared_ptr<client_core> core, std::string uri, call_timeouts times);
+task<void> client_unsubscribe(std::shared_ptr<client_core> core, std::string uri, call_timeouts times);
+task<prompt_result> client_get_prompt(std::shared_ptr<client_core> core, std::string name, args arguments,
+                                      call_options options, call_timeouts times);
+task<completion> client_complete(std::shared_ptr<client_core> core, completion_request what, call_options options,
+                                 call_timeouts times);
+task<void> client_set_log_level(std::shared_ptr<client_core> core, log_level least, call_timeouts times);
 task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments, call_options options,
                          call_timeouts times);
 task<json_result> client_request(std::shared_ptr<client_core> core, std::string method, raw_json params,
@@ -3693,6 +5225,7 @@ inline constexpr std::string_view elicitation_complete = "notifications/elicitat
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -3728,7 +5261,8 @@ public:
     ~basic_client() { detail::client_abandon(*core_); }
 
     /// Opens the transport and negotiates (2025-11-25, lifecycle). After the end of a session a client may connect
-    /// again, but for one over a transport of the host.
+    /// again, but for one over a transport of the host; subscriptions and the log level are set anew then, unless it
+    /// was closed.
     ///
     /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy;
     /// errc::peer_gone with the server's exit status and last words; errc::unsupported for a version that we do not
@@ -3740,31 +5274,82 @@ public:
     /// *Result*: the list; `complete` is false when a budget, a repeated cursor or a failed later page ended it early.
     /// *Errors*: as every call; a server that has no tools gives an empty list.
     /// *Cancellation*: not sent: not_sent. Sent: the server is told.
-    task<tool_list> list_tools()
+    task<tool_list> list_tools() { return detail::client_list_tools(core_, times(method::tools_list)); }
+    /// The same for resources, resource templates and prompts; a server that did not declare them is not asked.
+    task<resource_list> list_resources() { return detail::client_list_resources(core_, times(method::resources_list)); }
+    task<resource_template_list> list_resource_templates()
     {
-        return detail::client_list_tools(core_, policies_->timeouts.call(call_facts{method::tools_list, {}}));
+        return detail::client_list_resource_templates(core_, times(method::resources_templates_list));
     }
+    task<prompt_list> list_prompts() { return detail::client_list_prompts(core_, times(method::prompts_list)); }
 
     /// Calls one tool.
     ///
     /// *Result*: the answer; a tool that ran and failed is an answer with `is_error`.
     /// *Errors*: errc::refused with the peer's error; errc::timed_out, errc::cancelled, errc::peer_gone, errc::closed,
     /// each with its outcome: not_sent, or unknown when it may have run; over HTTP also errc::unauthorized,
-    /// errc::forbidden, errc::busy and errc::bad_response. A call that may have run is never sent twice. One that the
-    /// server refused because it had forgotten the session (errc::session_expired) is sent once more in a new one, if
-    /// the policy `replay` allows; its time limits then begin anew.
+    /// errc::forbidden, errc::busy and errc::bad_response. A call that the server refused because it had forgotten the
+    /// session (errc::session_expired) is sent once more in a new one, if the policy `replay` allows; its time limits
+    /// then begin anew. By default a call that may have run is never sent twice, unless the tool said in the last list
+    /// that it only reads or is idempotent, or the caller allows it (`call_options::may_repeat`).
     /// *Cancellation*: not sent: not_sent. Sent: the server is told, a late answer is dropped.
     task<answer> call(std::string tool, args arguments = {}, call_options options = {})
     {
-        const call_timeouts times = policies_->timeouts.call(call_facts{method::tools_call, tool});
-        return detail::client_call(core_, std::move(tool), std::move(arguments), std::move(options), times);
+        const call_timeouts limits = policies_->timeouts.call(call_facts{method::tools_call, tool});
+        return detail::client_call(core_, std::move(tool), std::move(arguments), std::move(options), limits);
+    }
+
+    // The errors of the operations below are those of a call. What needs a capability that the server did not declare
+    // is errc::unsupported, not sent (B-6).
+
+    /// The contents of a resource. One that does not exist is errc::refused with -32002 or -32602 (G-5).
+    task<resource_result> read_resource(std::string uri, call_options options = {})
+    {
+        return detail::client_read_resource(core_, std::move(uri), std::move(options), times(method::resources_read));
+    }
+
+    /// Asks the server to tell of changes: `client_options::on_resource_updated`. A session that the client has to make
+    /// by itself subscribes again.
+    task<void> subscribe(std::string uri)
+    {
+        return detail::client_subscribe(core_, std::move(uri), times(method::resources_subscribe));
+    }
+    /// The subscription is forgotten whatever the server answers.
+    task<void> unsubscribe(std::string uri)
+    {
+        return detail::client_unsubscribe(core_, std::move(uri), times(method::resources_unsubscribe));
+    }
+
+    /// A prompt with its arguments put in. Their values are strings (G-21): `args("language", "c++")`.
+    task<prompt_result> get_prompt(std::string name, args arguments = {}, call_options options = {})
+    {
+        return detail::client_get_prompt(core_, std::move(name), std::move(arguments), std::move(options),
+                                         times(method::prompts_get));
+    }
+
+    /// Suggestions for an argument: `complete(completion_reference::prompt("review"), "language", "c")`.
+    task<completion> complete(completion_reference of, std::string argument, std::string typed)
+    {
+        return complete(completion_request(std::move(of), std::move(argument), std::move(typed)));
+    }
+    /// The same with the arguments that have their values already (`completion_request::context`).
+    task<completion> complete(completion_request what, call_options options = {})
+    {
+        return detail::client_complete(core_, std::move(what), std::move(options), times(method::completion_complete));
+    }
+
+    /// Asks for log messages of this level and above: `client_options::on_log`. A session that the client has to make
+    /// by itself gets the same level.
+    task<void> set_log_level(log_level least)
+    {
+        return detail::client_set_log_level(core_, least, times(method::logging_set_level));
     }
 
     /// A request of any method; `params` is the text of an object.
     task<json_result> request(std::string what, raw_json params = raw_json("{}"))
     {
-        const call_timeouts times = policies_->timeouts.call(call_facts{what, {}});
-        return detail::client_request(core_, std::move(what), std::move(params), times);
+        const call_timeouts limits = times(what);
+        return detail::client_request(core_, std::move(what), std::move(params), limits);
     }
 
     /// Asks the server for a sign of life.
@@ -3778,8 +5363,8 @@ public:
     /// leave is terminated, then killed; everything is joined. Takes at most about the close limit (10 s).
     task<void> close() { return detail::client_close(core_); }
 
-    /// Offers other roots from now on and tells the server; does nothing on a client whose options offered none, since
-    /// the handshake declares them, nor while it is not connected.
+    /// Offers other roots from now on, and tells the server. The handshake declares whether there are any: in a session
+    /// that began without, these count from the next one on.
     void set_roots(std::vector<root> places) { detail::client_set_roots(*core_, std::move(places)); }
 
     bool connected() const { return detail::client_connected(*core_); }
@@ -3788,6 +5373,8 @@ public:
     session_statistics statistics() const { return detail::client_statistics(*core_); }
 
 private:
+    call_timeouts times(std::string_view what) const { return policies_->timeouts.call(call_facts{what, {}}); }
+
     basic_client(std::unique_ptr<detail::target> where, identity who, client_options options,
                  policy_state<Policy> policies)
         : core_(std::make_shared<detail::client_core>()),
@@ -3796,6 +5383,7 @@ private:
         core_->server = std::move(where);
         core_->who = std::move(who);
         core_->options = std::make_shared<const client_options>(std::move(options));
+        core_->roots = core_->options->offered_roots();
         core_->policy = policies_;
         core_->cap = any_output_cap(policies_->output_cap);
         core_->observer = observer_ref(policies_->observer);
@@ -3808,6 +5396,13 @@ private:
 };
 
 using client = basic_client<>;
+
+/// The URLs that a user must visit before the request that failed can succeed (2025-11-25, elicitation: -32042); empty
+/// for every other error. When `on_elicitation_complete` has told of them, or the user says so, make the request again.
+inline std::vector<elicitation_request> url_elicitations(const error& of)
+{
+    return of.rpc() ? url_elicitations(*of.rpc()) : std::vector<elicitation_request>();
+}
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -6509,449 +8104,6 @@ struct server_options
 // schemas are made from their types. Here are only the few functions that each handler's type needs of its own; what is
 // done with them is in tool_entry.hpp.
 
-// ---- comcp/json/bind.hpp
-//
-// From a JSON value to a described struct, strictly, and with every mistake named at once: a model that called a tool
-// with bad arguments can then repair all of them. It accepts what the schema (schema.hpp) says. Not for lenient wire
-// fields: those are read with the accessors of value.hpp.
-
-// ---- comcp/json/defaults.hpp
-//
-// Which members of a struct must be given, and what the others are when they are not. The schema says it to a peer and
-// the binder does it, so both ask here.
-
-// ---- comcp/detail/erased_object.hpp
-//
-// An object of a type that is known by a small table only, so that code over many types is compiled once. Not for types
-// that are copied or moved: the object stays where it was made.
-
-#include <cstddef>
-#include <memory>
-#include <new>
-
-namespace comcp::inline COMCP_ABI::detail
-{
-
-/// What there is to know of a type whose objects are made by default.
-struct object_type
-{
-    std::size_t size;
-    std::size_t alignment;
-    void (*construct)(void* place);
-    void (*destroy)(void* object) noexcept;
-};
-
-template <class T>
-void construct_object(void* place)
-{
-    ::new (place) T{};
-}
-
-template <class T>
-void destroy_object(void* object) noexcept
-{
-    static_cast<T*>(object)->~T();
-}
-
-template <class T>
-inline constexpr object_type object_type_of{sizeof(T), alignof(T), &construct_object<T>, &destroy_object<T>};
-
-/// A default-constructed object of the type. Small ones stand in place.
-class erased_object
-{
-public:
-    explicit erased_object(const object_type& type) : type_(type), heap_(nullptr, free_memory{type.alignment})
-    {
-        if (type.size > sizeof room_ || type.alignment > alignof(std::max_align_t))
-            heap_.reset(::operator new(type.size, std::align_val_t(type.alignment)));
-        type.construct(get());
-    }
-    ~erased_object() { type_.destroy(get()); }
-    erased_object(const erased_object&) = delete;
-    erased_object& operator=(const erased_object&) = delete;
-
-    void* get() noexcept { return heap_ ? heap_.get() : room_; }
-
-private:
-    struct free_memory
-    {
-        std::size_t alignment;
-        void operator()(void* memory) const { ::operator delete(memory, std::align_val_t(alignment)); }
-    };
-
-    const object_type& type_;
-    std::unique_ptr<void, free_memory> heap_;
-    alignas(std::max_align_t) std::byte room_[256];
-};
-
-} // namespace comcp::inline COMCP_ABI::detail
-
-#include <array>
-#include <cstddef>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI::detail
-{
-
-struct member_default
-{
-    bool optional; ///< a `std::optional`
-    bool required;
-    std::string text; ///< the default as JSON; empty when there is none
-};
-
-struct member_traits
-{
-    bool optional;
-    write_function write;
-    void (*write_blank)(std::string& out); ///< writes a value-initialised value of the member's type
-};
-
-template <class Member>
-void write_blank(std::string& out)
-{
-    write_erased<Member>(out, std::addressof(static_cast<const Member&>(Member{})));
-}
-
-template <class... Member>
-struct traits_table
-{
-    static constexpr std::array<member_traits, sizeof...(Member)> traits{
-        member_traits{is_optional<Member>, &write_erased<Member>, &write_blank<Member>}...};
-};
-
-/// What binder and schema know of a struct besides the types of its members.
-///
-/// The rule: a member may be left out when it is a `std::optional`, or when a default-constructed struct has it with a
-/// value other than a value-initialised one (`int times = 3;`), which then is the default. Every other member is
-/// required, so `int times = 0;` is: nothing tells it from `int times;`.
-struct struct_facts
-{
-    struct_facts(const object_type& type, std::span<const member_info> its_members, const member_traits* traits,
-                 const notes& its_notes);
-    struct_facts(const struct_facts&) = delete;
-    ~struct_facts();
-
-    std::span<const member_info> members;
-    const notes& beside;
-    std::vector<member_default> defaults; ///< in the order of the members
-};
-
-/// Found once for each struct.
-template <argument_struct T>
-const struct_facts& facts_of()
-{
-    static const struct_facts found(object_type_of<T>, layout<T>::members,
-                                    layout<T>::template apply<traits_table>::traits.data(), notes_beside<T>());
-    return found;
-}
-
-} // namespace comcp::inline COMCP_ABI::detail
-
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
-
-#include <array>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// One mistake: where, as a JSON pointer (RFC 6901; a key of more than 64 code points is cut), and what.
-struct bind_error
-{
-    std::string pointer;
-    std::string text;
-};
-
-/// The mistakes of one binding. The first 32 are kept, further ones are counted.
-class bind_errors
-{
-public:
-    static constexpr std::size_t most = 32;
-
-    void add(std::string pointer, std::string text);
-
-    bool empty() const noexcept { return count_ == 0; }
-    /// A further one would only be counted.
-    bool full() const noexcept { return count_ >= most; }
-    /// How many there were, also those that are not kept.
-    std::size_t count() const noexcept { return count_; }
-    const std::vector<bind_error>& entries() const noexcept { return entries_; }
-
-    /// For the model: one line each, like `/times: expected integer, got string`.
-    std::string text() const;
-
-private:
-    std::vector<bind_error> entries_;
-    std::size_t count_ = 0;
-};
-
-namespace detail
-{
-
-/// Where the binder is. The scopes of a nested value are a list on the stack, so that a pointer costs nothing until
-/// there is a mistake to report.
-struct bind_scope
-{
-    bind_errors& errors;
-    const bind_scope* outer = nullptr;
-    std::string_view key = {};
-    std::size_t index = 0;
-    bool in_array = false;
-    const field* note = nullptr;  ///< on the value itself
-    const notes* extra = nullptr; ///< on the members of the value
-
-    bind_scope member(std::string_view name, const field* its_note = nullptr) const noexcept
-    {
-        return {errors, this, name, 0, false, its_note, nullptr};
-    }
-    bind_scope item(std::size_t at) const noexcept { return {errors, this, {}, at, true, nullptr, nullptr}; }
-};
-
-void report_type(const bind_scope& scope, const char* expected, const json::value& value);
-
-/// Reads a whole number of any JSON spelling (`3`, `3.0`, `3e0`) between two bounds, as the bits of a 64-bit integer.
-bool read_integer(const json::value& value, std::int64_t lowest, std::uint64_t highest, std::uint64_t& bits,
-                  const bind_scope& scope);
-
-bool read_number(const json::value& value, double greatest, double& out, const bind_scope& scope);
-
-bool read_string(const json::value& value, std::string_view& out, const bind_scope& scope);
-
-bool read_enumerator(const json::value& value, std::span<const enumerator_info> all, std::uint64_t& out,
-                     const bind_scope& scope);
-
-using bind_function = void (*)(const json::value& value, void* out, const bind_scope& scope);
-
-template <class T>
-void bind_erased(const json::value& value, void* out, const bind_scope& scope);
-
-template <class... Member>
-struct bind_table
-{
-    static constexpr std::array<bind_function, sizeof...(Member)> functions{&bind_erased<Member>...};
-};
-
-void bind_members(const json::value& value, void* out, const struct_facts& facts, const bind_function* functions,
-                  const bind_scope& scope);
-
-template <class T>
-void bind_erased(const json::value& value, void* place, const bind_scope& scope)
-{
-    T& out = *static_cast<T*>(place);
-    if constexpr (std::same_as<T, bool>) {
-        if (value.is_bool()) out = value.get_bool();
-        else report_type(scope, "boolean", value);
-    } else if constexpr (std::integral<T>) {
-        static_assert(!is_character<T>, "a character has no JSON form of its own: use a string");
-        std::uint64_t bits = 0;
-        if (read_integer(value, std::is_signed_v<T> ? static_cast<std::int64_t>(std::numeric_limits<T>::min()) : 0,
-                         static_cast<std::uint64_t>(std::numeric_limits<T>::max()), bits, scope))
-            out = static_cast<T>(bits);
-    } else if constexpr (std::floating_point<T>) {
-        constexpr double greatest = sizeof(T) < sizeof(double) ? static_cast<double>(std::numeric_limits<T>::max())
-                                                               : std::numeric_limits<double>::max();
-        double number = 0;
-        if (read_number(value, greatest, number, scope)) out = static_cast<T>(number);
-    } else if constexpr (described_enum<T>) {
-        std::uint64_t number = 0;
-        if (read_enumerator(value, enumerators<T>::all, number, scope)) out = static_cast<T>(number);
-    } else if constexpr (std::same_as<T, json::value>) {
-        out = value;
-    } else if constexpr (std::same_as<T, raw_json>) {
-        std::string text;
-        write_value(text, value);
-        out = raw_json(std::move(text));
-    } else if constexpr (std::same_as<T, json::object>) {
-        if (const json::object* object = value.if_object()) out = *object;
-        else report_type(scope, "object", value);
-    } else if constexpr (std::same_as<T, json::array>) {
-        if (const json::array* array = value.if_array()) out = *array;
-        else report_type(scope, "array", value);
-    } else if constexpr (std::same_as<T, std::string> || std::same_as<T, std::string_view> ||
-                         std::same_as<T, json::string>) {
-        std::string_view text;
-        if (read_string(value, text, scope)) out = T(text.data(), text.size());
-    } else if constexpr (is_optional<T>) {
-        if (value.is_null()) out.reset();
-        else bind_erased<typename T::value_type>(value, std::addressof(out.emplace()), scope);
-    } else if constexpr (described_struct<T>) {
-        bind_members(value, place, facts_of<T>(), layout<T>::template apply<bind_table>::functions.data(), scope);
-    } else if constexpr (string_map<T>) {
-        const json::object* object = value.if_object();
-        if (!object) return report_type(scope, "object", value);
-        out.clear();
-        for (const json::key_value_pair& item : *object) {
-            const std::string_view key(item.key().data(), item.key().size());
-            typename T::mapped_type element{};
-            bind_erased<typename T::mapped_type>(item.value(), std::addressof(element), scope.member(key));
-            out.emplace(key, std::move(element));
-        }
-    } else if constexpr (requires(typename T::value_type element) { out.push_back(std::move(element)); }) {
-        const json::array* array = value.if_array();
-        if (!array) return report_type(scope, "array", value);
-        out.clear();
-        for (std::size_t index = 0; index < array->size(); ++index) {
-            typename T::value_type element{};
-            bind_erased<typename T::value_type>((*array)[index], std::addressof(element), scope.item(index));
-            out.push_back(std::move(element));
-        }
-    } else {
-        static_assert(always_false<T>, "cannot be bound: is BOOST_DESCRIBE_STRUCT or BOOST_DESCRIBE_ENUM missing?");
-    }
-}
-
-} // namespace detail
-
-/// Fills `out`, which the caller has default-constructed, from a value; false when `errors` has grown. Then `out` holds
-/// the members that were right. Members that are missing, or null, keep their defaults where the schema allows it.
-/// `extra` are notes on the members of the outermost struct, which come before those beside it. Members of type
-/// `std::string_view` point into the value; all others own their memory.
-template <class T>
-bool bind(const json::value& value, T& out, bind_errors& errors, const notes* extra = nullptr)
-{
-    const std::size_t before = errors.count();
-    detail::bind_scope scope{errors};
-    scope.extra = extra;
-    detail::bind_erased<T>(value, std::addressof(out), scope);
-    return errors.count() == before;
-}
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/json/schema.hpp
-//
-// JSON Schema (2020-12) of a described struct, for a tool's `inputSchema` and `outputSchema`. It says what the binder
-// (bind.hpp) accepts and what `write_json` writes. Not a validator of schemas, and no `$ref`: nested structs stand
-// where they are used.
-
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
-
-#include <array>
-#include <concepts>
-#include <cstddef>
-#include <limits>
-#include <memory>
-#include <ranges>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// What a schema is for. Arguments are checked by it: unknown members are refused and members with defaults may be
-/// left out. A result is promised by it: all members but empty optionals are there, and more may come in the future.
-enum class schema_use {
-    arguments,
-    result,
-};
-
-namespace detail
-{
-
-/// The structs around the one whose schema is made: a struct inside of itself is cut short.
-struct schema_scope
-{
-    schema_use use;
-    const void* identity = nullptr;
-    const schema_scope* outer = nullptr;
-};
-
-using schema_function = json::object (*)(const schema_scope& scope);
-
-template <class T>
-json::object schema_erased(const schema_scope& scope);
-
-template <class... Member>
-struct schema_table
-{
-    static constexpr std::array<schema_function, sizeof...(Member)> functions{&schema_erased<Member>...};
-};
-
-json::object simple_schema(std::string_view type);
-
-json::object integer_schema(bool is_signed, int bits);
-
-json::object enum_schema(std::span<const enumerator_info> all);
-
-json::object struct_schema(const struct_facts& facts, const schema_function* functions, const schema_scope& outer,
-                           const notes& extra);
-
-template <argument_struct T>
-json::object struct_schema(const schema_scope& outer, const notes& extra)
-{
-    return struct_schema(facts_of<T>(), layout<T>::template apply<schema_table>::functions.data(), outer, extra);
-}
-
-template <class T>
-json::object schema_erased(const schema_scope& scope)
-{
-    if constexpr (std::same_as<T, bool>) {
-        return simple_schema("boolean");
-    } else if constexpr (std::integral<T>) {
-        static_assert(!is_character<T>, "a character has no JSON form of its own: use a string");
-        return integer_schema(std::is_signed_v<T>, std::numeric_limits<std::make_unsigned_t<T>>::digits);
-    } else if constexpr (std::floating_point<T>) {
-        return simple_schema("number");
-    } else if constexpr (described_enum<T>) {
-        return enum_schema(enumerators<T>::all);
-    } else if constexpr (std::same_as<T, json::value> || std::same_as<T, raw_json>) {
-        return {}; // anything
-    } else if constexpr (std::same_as<T, json::object>) {
-        return simple_schema("object");
-    } else if constexpr (std::same_as<T, json::array>) {
-        return simple_schema("array");
-    } else if constexpr (std::same_as<T, json::string> || std::convertible_to<const T&, std::string_view>) {
-        return simple_schema("string");
-    } else if constexpr (is_optional<T>) {
-        return schema_erased<typename T::value_type>(scope);
-    } else if constexpr (described_struct<T>) {
-        return struct_schema<T>(scope, notes());
-    } else if constexpr (string_map<T>) {
-        json::object schema = simple_schema("object");
-        schema["additionalProperties"] = schema_erased<typename T::mapped_type>(scope);
-        return schema;
-    } else if constexpr (std::ranges::input_range<T>) {
-        json::object schema = simple_schema("array");
-        schema["items"] = schema_erased<std::ranges::range_value_t<T>>(scope);
-        return schema;
-    } else {
-        static_assert(always_false<T>, "no schema is known: is BOOST_DESCRIBE_STRUCT or BOOST_DESCRIBE_ENUM missing?");
-    }
-}
-
-} // namespace detail
-
-/// The schema of a struct, with the notes beside it and those given, which come first. Members stand in the order of
-/// declaration; which of them are required: see `detail::struct_facts`. Bounds come from notes and from types of 8 and
-/// 16 bits; an unsigned type has the minimum 0.
-template <argument_struct T>
-json::object schema_of(const notes& extra = {}, schema_use use = schema_use::arguments)
-{
-    return detail::struct_schema<T>(detail::schema_scope{use}, extra);
-}
-
-} // namespace comcp::inline COMCP_ABI
-
 // ---- comcp/server/context.hpp
 //
 // What a handler can do besides returning a result: report progress, log, ask the client, see whether it was cancelled.
@@ -9427,738 +10579,6 @@ private:
 // how things are written. One instance per era; everything that differs between revisions is asked here. Not for the
 // JSON-RPC envelope (rpc/), nor for reading: readers take every revision's form (protocol/).
 
-// ---- comcp/protocol/completion.hpp
-//
-// Completion: suggestions for an argument of a prompt or a variable of a resource template while a person types. Not
-// what a model writes: that is sampling.
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// What an argument belongs to: a prompt by its name, or a resource by its URI or template.
-class completion_reference
-{
-public:
-    enum class kind {
-        prompt,
-        resource,
-    };
-
-    completion_reference() = default;
-
-    static completion_reference prompt(std::string name) { return {kind::prompt, std::move(name)}; }
-    static completion_reference resource(std::string uri_or_template)
-    {
-        return {kind::resource, std::move(uri_or_template)};
-    }
-
-    kind type() const noexcept { return type_; }
-    /// The prompt's name, or the URI or template.
-    const std::string& text() const noexcept { return text_; }
-
-    friend bool operator==(const completion_reference&, const completion_reference&) = default;
-
-private:
-    completion_reference(kind type, std::string text) : type_(type), text_(std::move(text)) {}
-
-    kind type_ = kind::prompt;
-    std::string text_;
-};
-
-/// The params of completion/complete.
-class completion_request
-{
-public:
-    completion_reference reference;
-    std::string argument; ///< its name
-    std::string value;    ///< what was typed so far
-    /// The arguments that have their values already (since 2025-06-18).
-    std::map<std::string, std::string, std::less<>> context;
-    json::object meta; ///< `_meta`
-
-    completion_request() = default;
-    completion_request(completion_reference of, std::string name, std::string typed)
-        : reference(std::move(of)),
-          argument(std::move(name)),
-          value(std::move(typed))
-    {}
-};
-
-/// Reads what a client asks for. The fault is for -32602: it names the member that is missing or wrong. Values of the
-/// context that are no strings are left out.
-result<completion_request> read_completion_request(const json::object& from);
-
-/// The most values of one answer (2025-11-25, completion).
-inline constexpr std::size_t max_completions = 100;
-
-/// The suggestions, the best first.
-class completion
-{
-public:
-    std::vector<std::string> values;
-    std::optional<std::int64_t> total; ///< how many there are, sent or not
-    std::optional<bool> has_more;      ///< whether there are more than `values`
-    json::object meta;                 ///< `_meta`
-
-    completion() = default;
-    explicit completion(std::vector<std::string> all) : values(std::move(all)) {}
-
-    /// Cuts the values to the first 100; when there were more, says so in `has_more`, and in `total` if that is not
-    /// set.
-    void cap();
-};
-
-/// Reads a result of completion/complete. Never fails: without values there are none, and what is not a string is left
-/// out. More than 100 values are cut.
-completion read_completion(const json::object& from);
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/protocol/elicitation.hpp
-//
-// Elicitation: a server asks the person at the client, with a form or by sending them to a URL. The model of request
-// and result, and of the error that says that a URL must be visited first. Forms as data are in protocol/form.hpp. Not
-// for secrets: those never go through a form (2025-11-25, elicitation).
-
-// ---- comcp/protocol/form.hpp
-//
-// Forms of elicitation: flat schemas (H-22) made of a struct, checked, filled with their defaults, and answers checked
-// by them. Pure and total: a malformed schema checks less and never fails. Not a JSON Schema validator: only what a
-// form may contain is known.
-
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// The most members of a form, and the most problems that are told of one answer.
-inline constexpr std::size_t max_form_members = 200;
-inline constexpr std::size_t max_form_problems = 32;
-
-/// Members that are missing get the default of their schema, when it has one that fits it.
-void fill_defaults(const json::object& schema, json::object& content);
-
-/// What is wrong with an answer, one sentence each; empty when nothing is. Checked are: required members, types,
-/// choices (`enum`, and `const` of `oneOf` and `anyOf`), ranges, lengths in code points, the formats email, uri, date
-/// and date-time as far as their shape goes, and the number of items. Members that the schema does not name may only be
-/// strings, numbers, booleans or arrays of strings.
-std::vector<std::string> check_form(const json::object& schema, const json::object& content);
-
-/// The schema as a revision can have it. A fault (`errc::invalid_argument`) when it is no flat form, or
-/// (`errc::unsupported`) when the revision has no word for a part of it. For 2025-06-18 a choice with titles becomes
-/// `enum` with `enumNames`, and defaults and `$schema` are left out, but for the default of a boolean; a choice of
-/// several is not there yet. Before 2025-06-18 there are no forms.
-result<json::object> form_schema_for(const json::object& schema, revision at);
-
-/// Checks that a schema is a form of the newest revision: `form_schema_for` without the result.
-inline std::optional<fault> check_form_schema(const json::object& schema, revision at = latest_legacy)
-{
-    auto checked = form_schema_for(schema, at);
-    if (checked) return std::nullopt;
-    return std::move(checked).error();
-}
-
-namespace detail
-{
-
-template <class T>
-inline constexpr bool form_value = std::is_arithmetic_v<T> || described_enum<T> || std::is_same_v<T, std::string>;
-
-template <class T>
-inline constexpr bool form_member = form_value<T>;
-template <class T>
-inline constexpr bool form_member<std::optional<T>> = form_member<T>;
-template <class T, class Allocator>
-inline constexpr bool form_member<std::vector<T, Allocator>> = described_enum<T>;
-
-template <class... Member>
-struct form_members
-{
-    static constexpr bool all = (form_member<Member> && ...);
-};
-
-/// A schema of arguments without what a form has no word for.
-json::object flat_schema(json::object schema);
-
-/// The members of an object that are named.
-json::object known_members(const json::object& from, std::span<const member_info> members);
-
-/// The fault of an answer that did not bind.
-fault unfit_answer(const bind_errors& errors);
-
-} // namespace detail
-
-/// A struct that a form can be made of: its members are strings, booleans, numbers and described enums, optionals of
-/// them, and vectors of described enums (a choice of several).
-template <class T>
-concept form_struct = argument_struct<T> && detail::layout<T>::template apply<detail::form_members>::all;
-
-/// The schema of a form: `form_schema_of<booking>()`. Titles, descriptions, ranges and formats come from notes; a
-/// member that is no optional and has no default is required.
-template <form_struct T>
-json::object form_schema_of(const notes& extra = {})
-{
-    return detail::flat_schema(schema_of<T>(extra));
-}
-
-/// Binds a form's content to the struct. The fault (`errc::invalid_message`) names every member that does not fit.
-template <form_struct T>
-result<T> bind_form(const json::object& content)
-{
-    T value{};
-    bind_errors errors;
-    if (!bind(json::value(detail::known_members(content, detail::layout<T>::members)), value, errors)) {
-        return detail::unfit_answer(errors);
-    }
-    return value;
-}
-
-} // namespace comcp::inline COMCP_ABI
-
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-namespace rpc_code
-{
-/// A URL must be visited before the request can succeed (2025-11-25 alone): see `url_elicitations`.
-inline constexpr int url_elicitation_required = -32042;
-} // namespace rpc_code
-
-enum class elicitation_action {
-    accept,
-    decline, ///< the person said no
-    cancel,  ///< the person went away without an answer
-};
-
-constexpr std::string_view to_string(elicitation_action value) noexcept
-{
-    return value == elicitation_action::accept ? "accept" : value == elicitation_action::decline ? "decline" : "cancel";
-}
-
-enum class elicitation_mode {
-    form,
-    url, ///< since 2025-11-25
-};
-
-/// The params of elicitation/create.
-class elicitation_request
-{
-public:
-    elicitation_mode mode = elicitation_mode::form;
-    std::string message;           ///< for the person
-    json::object requested_schema; ///< of a form: see `form_schema_of`
-    std::string url;               ///< of mode url
-    std::string elicitation_id;    ///< of mode url; notifications/elicitation/complete names it
-    json::object meta;             ///< `_meta`
-    json::object extra;            ///< members that the specification does not name
-
-    elicitation_request() = default;
-
-    static elicitation_request form(std::string message, json::object schema)
-    {
-        elicitation_request made;
-        made.message = std::move(message);
-        made.requested_schema = std::move(schema);
-        return made;
-    }
-    static elicitation_request url_mode(std::string message, std::string url, std::string id)
-    {
-        elicitation_request made;
-        made.mode = elicitation_mode::url;
-        made.message = std::move(message);
-        made.url = std::move(url);
-        made.elicitation_id = std::move(id);
-        return made;
-    }
-};
-
-/// What the person did. `content` is that of an accepted form; in mode url `accept` means consent to open the URL, not
-/// that anything was done there.
-class elicitation_result
-{
-public:
-    elicitation_action action = elicitation_action::cancel;
-    json::object content;
-    json::object meta; ///< `_meta`
-
-    elicitation_result() = default;
-    explicit elicitation_result(elicitation_action what) : action(what) {}
-
-    static elicitation_result accept(json::object content = {})
-    {
-        elicitation_result made(elicitation_action::accept);
-        made.content = std::move(content);
-        return made;
-    }
-    static elicitation_result decline() { return elicitation_result(elicitation_action::decline); }
-    static elicitation_result cancel() { return elicitation_result(elicitation_action::cancel); }
-
-    bool accepted() const noexcept { return action == elicitation_action::accept; }
-};
-
-/// Reads what a server asks for. The fault is for -32602: a mode that is not known, no message, a form without a
-/// schema, or mode url without a URL or id.
-result<elicitation_request> read_elicitation_request(const json::object& from);
-
-/// Reads what a client answered. A fault when the action is missing or not known: nothing may be taken for consent.
-result<elicitation_result> read_elicitation_result(const json::object& from);
-
-/// Whether a client declared the mode of a request; nothing when it did, else the fault (`errc::unsupported`). A
-/// declared elicitation without a mode means forms alone. A client answers -32602.
-std::optional<fault> check_elicitation(const elicitation_request& request, const client_capabilities& peer);
-
-/// At most this many URLs are read from one error.
-inline constexpr std::size_t max_url_elicitations = 100;
-
-/// The URLs that must be visited before a request can succeed; empty when the error is another one than -32042, or
-/// names none. Entries that are not mode url, or lack a URL or an id, are left out.
-std::vector<elicitation_request> url_elicitations(const rpc_error& from);
-
-/// The data of an error -32042. All requests must be of mode url.
-json::value url_elicitation_data(const std::vector<elicitation_request>& required);
-
-/// The id that notifications/elicitation/complete names; empty when it names none.
-std::string read_elicitation_complete(const json::object& from);
-
-/// A form's answer bound to the struct that the form was made of.
-template <class T>
-class form_answer
-{
-public:
-    elicitation_action action = elicitation_action::cancel;
-    std::optional<T> value; ///< when the form was accepted
-
-    form_answer() = default;
-
-    bool accepted() const noexcept { return value.has_value(); }
-    explicit operator bool() const noexcept { return accepted(); }
-    const T& operator*() const& { return *value; }
-    const T* operator->() const { return &*value; }
-};
-
-/// Binds an answer. A fault (`errc::invalid_message`) names every member that does not fit; members that the struct
-/// does not have are passed over.
-template <form_struct T>
-result<form_answer<T>> read_form_answer(const elicitation_result& from)
-{
-    form_answer<T> answer;
-    answer.action = from.action;
-    if (!from.accepted()) return answer;
-    auto bound = bind_form<T>(from.content);
-    if (!bound) return std::move(bound).error();
-    answer.value = std::move(*bound);
-    return answer;
-}
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/protocol/prompts.hpp
-//
-// Prompts: templates of messages that a person chooses. Readers take what is in the field: a bad prompt is a fault of
-// that prompt alone, and any result can be read. Not for how a revision writes them (wire/).
-
-// ---- comcp/protocol/role.hpp
-//
-// Who speaks in a prompt or in a conversation that is sampled. Not who sends a message on the wire.
-
-#include <optional>
-#include <string_view>
-
-namespace comcp::inline COMCP_ABI
-{
-
-enum class role {
-    user,
-    assistant,
-};
-
-constexpr std::string_view to_string(role value) noexcept { return value == role::user ? "user" : "assistant"; }
-
-constexpr std::optional<role> parse_role(std::string_view text) noexcept
-{
-    if (text == "user") return role::user;
-    if (text == "assistant") return role::assistant;
-    return std::nullopt;
-}
-
-} // namespace comcp::inline COMCP_ABI
-
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// An argument of a prompt; its value is a string. What is empty was not given.
-class prompt_argument
-{
-public:
-    std::string name;
-    std::string title; ///< for people, since 2025-06-18
-    std::string description;
-    bool required = false;
-    json::object extra; ///< members that the specification does not name
-
-    prompt_argument() = default;
-    explicit prompt_argument(std::string called, std::string meaning = {}, bool needed = false)
-        : name(std::move(called)),
-          description(std::move(meaning)),
-          required(needed)
-    {}
-};
-
-/// A prompt as a server offers it. What is empty was not given.
-class prompt
-{
-public:
-    std::string name;
-    std::string title; ///< for people, since 2025-06-18
-    std::string description;
-    std::vector<prompt_argument> arguments;
-    std::vector<icon> icons; ///< since 2025-11-25
-    json::object meta;       ///< `_meta`
-    json::object extra;      ///< members that the specification does not name
-
-    prompt() = default;
-    explicit prompt(std::string called, std::string meaning = {})
-        : name(std::move(called)),
-          description(std::move(meaning))
-    {}
-
-    /// What a person should see.
-    const std::string& display_name() const noexcept { return title.empty() ? name : title; }
-};
-
-/// Arguments of a prompt beyond this count are dropped by the reader.
-inline constexpr std::size_t max_prompt_arguments = 1000;
-
-/// Reads one item of a list of prompts. A fault means that it cannot be asked for: it is no object, or has no name.
-/// Arguments without a name are left out.
-result<prompt> read_prompt(const json::value& from);
-
-/// One message: who speaks, and one block.
-class prompt_message
-{
-public:
-    comcp::role role = comcp::role::user;
-    comcp::content content;
-    json::object extra; ///< members that the specification does not name
-
-    prompt_message() = default;
-    prompt_message(comcp::role who, comcp::content what) : role(who), content(std::move(what)) {}
-
-    static prompt_message user(std::string text) { return {comcp::role::user, comcp::content::text(std::move(text))}; }
-    static prompt_message assistant(std::string text)
-    {
-        return {comcp::role::assistant, comcp::content::text(std::move(text))};
-    }
-};
-
-/// What prompts/get gave.
-class prompt_result
-{
-public:
-    std::string description; ///< empty when it was not given
-    std::vector<prompt_message> messages;
-    json::object meta;  ///< `_meta`
-    json::object extra; ///< members that the specification does not name
-    /// What was malformed, one sentence each; empty for a sound result.
-    std::vector<std::string> oddities;
-    /// The whole result as it was received, when it was kept.
-    std::string source;
-
-    prompt_result() = default;
-    explicit prompt_result(prompt_message only) { messages.push_back(std::move(only)); }
-    explicit prompt_result(std::vector<prompt_message> all) : messages(std::move(all)) {}
-};
-
-/// Reads a result of prompts/get. Never fails: what is odd is kept where it can be, and named in `oddities`. Messages
-/// beyond `max_content_blocks` are dropped. Give `source`, the text of the same object, to keep it.
-prompt_result read_prompt_result(const json::object& from, std::string_view source = {});
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/protocol/resources.hpp
-//
-// Resources, templates of resources, and what reading one gives, as every revision means them. Readers take what is in
-// the field: a bad item is a fault of that item alone. Not for matching URIs (uri_template.hpp), nor for how a revision
-// writes them (wire/).
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// A resource as a server offers it. What is empty was not given.
-class resource
-{
-public:
-    std::string uri;
-    std::string name;
-    std::string title; ///< for people, since 2025-06-18
-    std::string description;
-    std::string mime_type;
-    std::optional<content_annotations> annotations;
-    std::optional<std::int64_t> size; ///< bytes, before any encoding
-    std::vector<icon> icons;          ///< since 2025-11-25
-    json::object meta;                ///< `_meta`
-    json::object extra;               ///< members that the specification does not name
-
-    resource() = default;
-    resource(std::string where, std::string shown) : uri(std::move(where)), name(std::move(shown)) {}
-
-    /// What a person should see.
-    const std::string& display_name() const noexcept { return !title.empty() ? title : !name.empty() ? name : uri; }
-};
-
-/// Many resources at once: their URIs follow a template of RFC 6570. What is empty was not given.
-class resource_template
-{
-public:
-    std::string uri_template;
-    std::string name;
-    std::string title; ///< for people, since 2025-06-18
-    std::string description;
-    std::string mime_type; ///< when all of them have the same
-    std::optional<content_annotations> annotations;
-    std::vector<icon> icons; ///< since 2025-11-25
-    json::object meta;       ///< `_meta`
-    json::object extra;      ///< members that the specification does not name
-
-    resource_template() = default;
-    resource_template(std::string pattern, std::string shown) : uri_template(std::move(pattern)), name(std::move(shown))
-    {}
-
-    /// What a person should see.
-    const std::string& display_name() const noexcept
-    {
-        return !title.empty() ? title : !name.empty() ? name : uri_template;
-    }
-};
-
-/// Reads one item of a list. A fault means that it cannot be read: it is no object, or has no URI. A missing name reads
-/// as empty.
-result<resource> read_resource(const json::value& from);
-result<resource_template> read_resource_template(const json::value& from);
-
-/// What resources/read gave: one or more contents, several for a directory.
-class resource_result
-{
-public:
-    std::vector<resource_contents> contents;
-    json::object meta;  ///< `_meta`
-    json::object extra; ///< members that the specification does not name
-    /// What was malformed, one sentence each; empty for a sound result.
-    std::vector<std::string> oddities;
-    /// The whole result as it was received, when it was kept.
-    std::string source;
-
-    resource_result() = default;
-    explicit resource_result(resource_contents only) { contents.push_back(std::move(only)); }
-
-    static resource_result text(std::string uri, std::string body, std::string mime_type = "text/plain")
-    {
-        return resource_result(resource_contents::of_text(std::move(uri), std::move(body), std::move(mime_type)));
-    }
-    static resource_result bytes(std::string uri, std::string_view body,
-                                 std::string mime_type = "application/octet-stream")
-    {
-        return resource_result(resource_contents::of_bytes(std::move(uri), body, std::move(mime_type)));
-    }
-};
-
-/// Reads a result of resources/read. Never fails: contents without text and blob are left out, which `oddities` tells,
-/// and so are those beyond `max_content_blocks`. Give `source`, the text of the same object, to keep it.
-resource_result read_resource_result(const json::object& from, std::string_view source = {});
-
-} // namespace comcp::inline COMCP_ABI
-
-// ---- comcp/protocol/sampling.hpp
-//
-// Sampling: a server asks the client's model to go on with a conversation. The model of request and result, and the
-// rules that both sides check. Not the model itself, and not a person's consent: a callback of the host has both.
-
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-namespace rpc_code
-{
-/// A person refused a request for sampling (up to 2025-11-25).
-inline constexpr int user_rejected = -1;
-} // namespace rpc_code
-
-/// One message of the conversation. More than one block exists since 2025-11-25.
-class sampling_message
-{
-public:
-    comcp::role role = comcp::role::user;
-    std::vector<comcp::content> content;
-    json::object meta;  ///< `_meta`
-    json::object extra; ///< members that the specification does not name
-
-    sampling_message() = default;
-    sampling_message(comcp::role who, comcp::content what) : role(who) { content.push_back(std::move(what)); }
-    sampling_message(comcp::role who, std::vector<comcp::content> what) : role(who), content(std::move(what)) {}
-
-    static sampling_message user(std::string text)
-    {
-        return {comcp::role::user, comcp::content::text(std::move(text))};
-    }
-    static sampling_message assistant(std::string text)
-    {
-        return {comcp::role::assistant, comcp::content::text(std::move(text))};
-    }
-};
-
-/// Which model is wanted; priorities are from 0 to 1. The client decides.
-class model_preferences
-{
-public:
-    std::vector<std::string> hints; ///< names or parts of names, the best first
-    std::optional<double> cost_priority;
-    std::optional<double> speed_priority;
-    std::optional<double> intelligence_priority;
-    json::object extra; ///< members that the specification does not name
-
-    model_preferences() = default;
-};
-
-/// Which servers' context the client should add. All but `none` need the client's sampling.context.
-enum class include_context {
-    none,
-    this_server,
-    all_servers,
-};
-
-/// Whether the model uses tools: as it likes, at least one, or none.
-enum class tool_choice {
-    automatic,
-    required,
-    none,
-};
-
-constexpr std::string_view to_string(include_context value) noexcept
-{
-    return value == include_context::none          ? "none"
-           : value == include_context::this_server ? "thisServer"
-                                                   : "allServers";
-}
-
-constexpr std::string_view to_string(tool_choice value) noexcept
-{
-    return value == tool_choice::automatic ? "auto" : value == tool_choice::required ? "required" : "none";
-}
-
-/// The params of sampling/createMessage. What is empty was not given.
-class sampling_request
-{
-public:
-    std::vector<sampling_message> messages;
-    std::int64_t max_tokens = 0; ///< the most that the model may write; required
-    std::optional<model_preferences> preferences;
-    std::string system_prompt;
-    std::optional<comcp::include_context> include_context;
-    std::optional<double> temperature;
-    std::vector<std::string> stop_sequences;
-    std::optional<json::object> metadata; ///< for the provider of the model
-    std::vector<tool> tools;              ///< since 2025-11-25
-    std::optional<comcp::tool_choice> tool_choice;
-    json::object meta;  ///< `_meta`
-    json::object extra; ///< members that the specification does not name
-    /// What was malformed and could be passed over, one sentence each.
-    std::vector<std::string> oddities;
-
-    sampling_request() = default;
-    sampling_request(std::vector<sampling_message> conversation, std::int64_t most_tokens)
-        : messages(std::move(conversation)),
-          max_tokens(most_tokens)
-    {}
-    /// One question of the user.
-    sampling_request(std::string question, std::int64_t most_tokens) : max_tokens(most_tokens)
-    {
-        messages.push_back(sampling_message::user(std::move(question)));
-    }
-};
-
-/// What the model wrote.
-class sampling_result
-{
-public:
-    comcp::role role = comcp::role::assistant;
-    std::vector<comcp::content> content;
-    std::string model;       ///< its name
-    std::string stop_reason; ///< "endTurn", "stopSequence", "maxTokens", "toolUse" or another; empty: not known
-    json::object meta;       ///< `_meta`
-    json::object extra;      ///< members that the specification does not name
-    /// What was malformed and could be passed over, one sentence each.
-    std::vector<std::string> oddities;
-
-    sampling_result() = default;
-    sampling_result(std::string text, std::string model_name, std::string why_stopped = "endTurn")
-        : model(std::move(model_name)),
-          stop_reason(std::move(why_stopped))
-    {
-        content.push_back(comcp::content::text(std::move(text)));
-    }
-};
-
-/// Reads what a server asks for. The fault is for -32602: no array of messages, or no maxTokens of at least 0. Messages
-/// beyond `max_content_blocks` are a fault too, because a conversation with a hole means something else.
-result<sampling_request> read_sampling_request(const json::object& from);
-
-/// Reads what a client answered. A fault when there is no content at all.
-result<sampling_result> read_sampling_result(const json::object& from);
-
-/// The rules of a request, for the server before it sends and for the client before it asks its model (2025-11-25,
-/// sampling). Nothing when all hold, else a fault:
-/// `errc::unsupported` when the client lacks sampling, or sampling.tools although the request has tools, a choice of
-/// tools, or blocks of them; `errc::invalid_argument` when the blocks do not fit together: each tool use of an
-/// assistant message needs its result in the next message, which is the user's and consists of results only.
-/// A client answers both with -32602.
-std::optional<fault> check_sampling(const sampling_request& request, const client_capabilities& peer);
-
-} // namespace comcp::inline COMCP_ABI
-
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12153,9 +12573,76 @@ COMCP_DECL std::string to_text(const answer& of)
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/client/impl/client.ipp
+// ---- comcp/client/impl/asked.ipp
 //
-// The operations of a client: see client/core.hpp for what they are and client/client.hpp for what they promise.
+// How questions are read, judged and answered: see client/asked.hpp.
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+inline void refuse_params(const std::optional<fault>& why)
+{
+    if (why) throw request_error(rpc_code::invalid_params, why->text);
+}
+
+COMCP_DECL sampling_request sampling_question::read(const json::object& params, const client_context& of)
+{
+    auto asked = read_sampling_request(params);
+    if (!asked) refuse_params(asked.error());
+    refuse_params(check_sampling(*asked, of.declared()));
+    return std::move(*asked);
+}
+
+COMCP_DECL void sampling_question::check(const json::object& params, const client_context& of)
+{
+    if (const auto asked = read_sampling_request(params)) refuse_params(check_sampling(*asked, of.declared()));
+}
+
+COMCP_DECL std::string sampling_question::write(const request&, result given, const client_context& of)
+{
+    std::string text;
+    wire::legacy_codec().write_sampling_result(text, given, of.version());
+    return text;
+}
+
+COMCP_DECL elicitation_request elicitation_question::read(const json::object& params, const client_context& of)
+{
+    auto asked = read_elicitation_request(params);
+    if (!asked) refuse_params(asked.error());
+    refuse_params(check_elicitation(*asked, of.declared()));
+    return std::move(*asked);
+}
+
+COMCP_DECL void elicitation_question::check(const json::object& params, const client_context& of)
+{
+    if (const auto asked = read_elicitation_request(params)) refuse_params(check_elicitation(*asked, of.declared()));
+}
+
+COMCP_DECL std::string elicitation_question::write(const request& asked, result given, const client_context& of)
+{
+    if (asked.mode == elicitation_mode::form && given.accepted()) {
+        fill_defaults(asked.requested_schema, given.content);
+        const auto problems = check_form(asked.requested_schema, given.content);
+        if (!problems.empty()) {
+            std::string why = "the answer does not fit the form";
+            for (const std::string& each : problems) why += "; " + each;
+            throw request_error(rpc_code::internal_error, why);
+        }
+    }
+    std::string text;
+    wire::legacy_codec().write_elicitation_result(text, given, asked.mode, of.version());
+    return text;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/client/impl/client_connect.ipp
+//
+// How a client gets its sessions, replaces and ends them: see client/core.hpp.
 
 // ---- comcp/client/client_session.hpp
 //
@@ -12164,12 +12651,15 @@ COMCP_DECL std::string to_text(const answer& of)
 
 // ---- comcp/client/notices.hpp
 //
-// Delivers progress and log notices to the host, one at a time and in order, without ever holding up an answer. What a
-// slow callback leaves waiting is bounded: one notice per call (the newest), and a fixed number of log messages.
+// Delivers notices to the host, one at a time and in order, without ever holding up an answer. What a slow callback
+// leaves waiting is bounded: of progress one notice for each call (the newest), of updates one for each resource, of
+// changed lists one for each list, and of all but progress and lists a fixed number.
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -12187,11 +12677,15 @@ struct progress_state
 class notice_pump : public std::enable_shared_from_this<notice_pump>
 {
 public:
-    notice_pump(notice_handler<log_message> log, std::size_t most) : log_(std::move(log)), most_logs_(most) {}
+    notice_pump(notice_handlers to, std::size_t most) : to_(std::move(to)), most_(most) {}
 
     void progressed(session& owner, const std::shared_ptr<progress_state>& to, progress notice);
-
     void logged(session& owner, log_message notice);
+    void updated(session& owner, std::string uri);
+    void elicited(session& owner, std::string id);
+    void tools_changed(session& owner) { changed(owner, kind::tools_changed); }
+    void resources_changed(session& owner) { changed(owner, kind::resources_changed); }
+    void prompts_changed(session& owner) { changed(owner, kind::prompts_changed); }
 
     /// The call has ended: what still waits for its callback is dropped.
     void forget(progress_state& of)
@@ -12202,43 +12696,77 @@ public:
     }
 
 private:
-    struct entry
-    {
-        std::shared_ptr<progress_state> call;
-        std::optional<log_message> log;
+    enum class kind {
+        progress,
+        log,
+        updated,
+        elicited,
+        tools_changed,
+        resources_changed,
+        prompts_changed,
     };
 
+    struct entry
+    {
+        explicit entry(kind of, std::string about = {}) : what(of), text(std::move(about)) {}
+        kind what;
+        std::string text;                     ///< a URI, or the id of an elicitation
+        std::optional<log_message> log;       ///< of kind::log
+        std::shared_ptr<progress_state> call; ///< of kind::progress
+        bool counts() const { return what == kind::log || what == kind::updated || what == kind::elicited; }
+    };
+
+    /// Nobody wants the notice, or it was delivered in place.
+    template <class... Notice>
+    bool is_done(const notice_handler<Notice...>& handler, const Notice&... notice) const
+    {
+        if (!handler) return true;
+        if (!handler.is_plain() || running_) return false;
+        call_plain(handler, notice...);
+        return true;
+    }
+
     /// A callback that throws has only itself to blame: its notice is done.
-    template <class Notice>
-    static void call_plain(const notice_handler<Notice>& handler, const Notice& notice)
+    template <class... Notice>
+    static void call_plain(const notice_handler<Notice...>& handler, const Notice&... notice)
     {
         try {
-            handler.call(notice);
+            handler.call(notice...);
         } catch (...) {
         }
     }
 
-    void start(session& owner);
+    void changed(session& owner, kind which);
+    const notice_handler<>& handler_of(kind changed_list) const;
 
-    static task<void> run(std::shared_ptr<notice_pump> self);
-
-    template <class Notice>
-    static task<void> deliver(notice_handler<Notice> handler, Notice notice)
+    bool waits(kind what, std::string_view about) const
     {
-        if (handler.is_plain()) handler.call(notice);
-        else co_await handler.call_slow(std::move(notice));
+        return std::any_of(queue_.begin(), queue_.end(),
+                           [&](const entry& each) { return each.what == what && each.text == about; });
     }
 
-    notice_handler<log_message> log_;
-    std::size_t most_logs_;
+    void enqueue(session& owner, entry notice);
+    static task<void> run(std::shared_ptr<notice_pump> self);
+    task<void> delivery(entry notice) const;
+
+    template <class... Notice>
+    static task<void> deliver(notice_handler<Notice...> handler, Notice... notice)
+    {
+        if (handler.is_plain()) handler.call(notice...);
+        else co_await handler.call_slow(notice...);
+    }
+
+    notice_handlers to_;
+    std::size_t most_;
     std::deque<entry> queue_;
-    std::size_t waiting_logs_ = 0;
+    std::size_t waiting_ = 0; // of those that count
     bool running_ = false;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12249,41 +12777,50 @@ namespace comcp::inline COMCP_ABI::detail
 class client_session final : public session_role
 {
 public:
-    client_session(session& owner, std::shared_ptr<const client_options> options)
-        : session_(owner),
-          options_(std::move(options)),
-          notices_(std::make_shared<notice_pump>(options_->log(), options_->limits.notices)),
-          roots_(options_->offered_roots())
-    {}
+    /// `roots`: nothing when none are offered.
+    client_session(session& owner, std::shared_ptr<const client_options> options,
+                   std::optional<std::vector<root>> roots);
 
-    static client_capabilities capabilities(const client_options& options);
+    /// The handshake is over.
+    void agree(wire::initialize_result server);
 
     void on_request(const rpc::message& request, const answer_route& route) override;
-
     void on_notification(const rpc::message& notice) override;
-
     bool serves() const override { return false; }
 
     void set_roots(std::vector<root> places) { roots_ = std::move(places); }
-    /// A new session of the same client offers what the one before did.
-    void take_over(const client_session& before) { roots_ = before.roots_; }
-    const std::shared_ptr<notice_pump>& notices() const { return notices_; }
+    /// Declared, so that they may be spoken of (B-6).
+    bool offers_roots() const { return roots_.has_value(); }
 
-    wire::initialize_result server; ///< valid once negotiated
+    /// Tells the host what may have changed while the server did not know this client.
+    void missed(const std::vector<std::string>& subscribed);
+
+    const std::shared_ptr<notice_pump>& notices() const { return notices_; }
+    const client_capabilities& declared() const { return agreed_->declared; }
+    const wire::initialize_result& server() const { return agreed_->server; }
 
 private:
-    void run(const rpc::message& request, const answer_route& route, const client_options::request_handler& handler);
+    client_capabilities capabilities() const;
 
-    static task<void> answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request,
-                             client_options::request_handler handler, json::object params);
+    void elicit(const rpc::message& request, const answer_route& route);
+    void ask(const rpc::message& request, const answer_route& route, const question_handler& handler);
+
+    static task<void> answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request, question_handler handler,
+                             json::object params, client_context context);
 
     session& session_;
     std::shared_ptr<const client_options> options_;
     std::shared_ptr<notice_pump> notices_;
     std::optional<std::vector<root>> roots_;
+    std::shared_ptr<const agreement> agreed_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/client/requests.hpp
+//
+// The requests of a client as the session waits for them: how the params of each are written and its result is read.
+// Not for when they are made, or made again: the operations do that (core.hpp).
 
 // ---- comcp/client/pages.hpp
 //
@@ -12293,31 +12830,73 @@ private:
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// Collects pages into a list and decides when to stop. Pure: no I/O.
-class tool_pages
+/// How a list is asked for: its method, the member with its items, and how one is read. A server that does not declare
+/// the capability is not asked (NEGO 65); tools are asked for all the same, since there are servers that have some and
+/// declare nothing (NEGO 66).
+template <class Item>
+struct list_traits;
+
+template <>
+struct list_traits<tool>
 {
+    static constexpr std::string_view method = method::tools_list;
+    static constexpr std::string_view member = "tools";
+    static result<tool> read(const json::value& from) { return read_tool(from); }
+};
+
+template <>
+struct list_traits<resource>
+{
+    static constexpr std::string_view method = method::resources_list;
+    static constexpr std::string_view member = "resources";
+    static result<resource> read(const json::value& from) { return read_resource(from); }
+};
+
+template <>
+struct list_traits<resource_template>
+{
+    static constexpr std::string_view method = method::resources_templates_list;
+    static constexpr std::string_view member = "resourceTemplates";
+    static result<resource_template> read(const json::value& from) { return read_resource_template(from); }
+};
+
+template <>
+struct list_traits<prompt>
+{
+    static constexpr std::string_view method = method::prompts_list;
+    static constexpr std::string_view member = "prompts";
+    static result<prompt> read(const json::value& from) { return read_prompt(from); }
+};
+
+/// Collects pages into a list and decides when to stop. Pure: no I/O.
+template <class Item>
+class page_collector
+{
+    using traits = list_traits<Item>;
+
 public:
-    tool_pages(std::size_t most_pages, std::size_t most_tools) : most_pages_(most_pages), most_tools_(most_tools) {}
+    page_collector(std::size_t most_pages, std::size_t most_items) : most_pages_(most_pages), most_items_(most_items) {}
 
     /// Reads one page out of a message's memory. A fault says that it is no page at all.
     std::optional<fault> add(const json::object& result)
     {
         next_.reset();
-        const json::array* items = array_member(result, "tools");
-        if (!items) return fail(errc::invalid_message, "the list of tools is not an array");
+        const json::array* items = array_member(result, traits::member);
+        if (!items) return fail(errc::invalid_message, std::string(traits::member) + " is not an array");
         ++pages_;
         for (const json::value& item : *items) {
-            if (list_.tools.size() >= most_tools_) {
-                stop("more than " + std::to_string(most_tools_) + " tools");
+            if (list_.items.size() >= most_items_) {
+                stop("more than " + std::to_string(most_items_) + " " + std::string(traits::member));
                 return std::nullopt;
             }
-            result_of(item);
+            add_item(item);
         }
         // Present, not true: "" is a cursor (2026-07-28, pagination; F-3).
         if (const auto cursor = string_member(result, "nextCursor")) {
@@ -12337,33 +12916,29 @@ public:
         list_.complete = false;
         list_.why_partial = std::move(why);
     }
-    tool_list take() { return std::move(list_); }
+    list_of<Item> take() { return std::move(list_); }
 
 private:
-    void result_of(const json::value& item)
+    void add_item(const json::value& item)
     {
-        auto read = read_tool(item);
+        auto read = traits::read(item);
         if (!read) {
             if (list_.problems.size() < 100) list_.problems.push_back(read.error().text);
-        } else if (names_.insert(read->name).second) {
-            list_.tools.push_back(std::move(*read));
+        } else if (keys_.emplace(key_of(*read)).second) {
+            list_.items.push_back(std::move(*read));
         }
     }
 
     std::size_t most_pages_;
-    std::size_t most_tools_;
+    std::size_t most_items_;
     std::size_t pages_ = 0;
-    tool_list list_;
+    list_of<Item> list_;
     std::optional<std::string> next_;
     std::unordered_set<std::string> seen_;
-    std::unordered_set<std::string> names_;
+    std::unordered_set<std::string> keys_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
-
-// ---- comcp/session/raw_call.hpp
-//
-// A request of any method whose params are given as text and whose result is kept as JSON.
 
 // ---- comcp/detail/elsewhere.hpp
 //
@@ -12456,102 +13031,52 @@ task<T> on_executor(executor home, task<T> operation)
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace comcp::inline COMCP_ABI
-{
-
-namespace detail
-{
-
-class raw_call final : public pending_call
-{
-public:
-    raw_call(session& in, std::string_view method, std::string_view params, bool keep_source)
-        : pending_call(in.lot(), method),
-          params_(params),
-          keep_source_(keep_source)
-    {}
-
-    json_result take() { return std::move(result_); }
-
-private:
-    void write_params(std::string& out) const override { out += params_.empty() ? std::string_view("{}") : params_; }
-
-    std::optional<fault> read_result(const rpc::message& answer) override
-    {
-        result_.value = json::object(*answer.result, json::storage_ptr());
-        if (keep_source_)
-            if (const auto text = member_source(answer.text, "result")) result_.source = *text;
-        return std::nullopt;
-    }
-
-    std::string_view params_;
-    bool keep_source_;
-    json_result result_;
-};
-
-/// Sends a request of any method. `params` is the text of an object, or empty.
-inline task<json_result> request_raw(std::shared_ptr<session> self, std::string method, std::string params,
-                                     call_timeouts times, bool keep_source, exchange_id related = pipe_exchange)
-{
-    raw_call call(*self, method, params, keep_source);
-    call.relates_to(related);
-    co_await session::perform(self, call, times);
-    co_return call.take();
-}
-
-} // namespace detail
-
-} // namespace comcp::inline COMCP_ABI
-
-#include <algorithm>
-#include <exception>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// The handshake as a request.
+/// The handshake.
 class initialize_call final : public pending_call
 {
 public:
-    initialize_call(session& in, const client_options& options, const identity& who)
+    initialize_call(session& in, revision newest, const client_capabilities& declared, const identity& who)
         : pending_call(in.lot(), method::initialize),
-          options_(options),
+          newest_(newest),
+          declared_(declared),
           who_(who)
     {}
     wire::initialize_result take() { return std::move(result_); }
 
 private:
-    void write_params(std::string& out) const override
-    {
-        wire::write_initialize_params(out, options_.newest, client_session::capabilities(options_), who_);
-    }
+    void write_params(std::string& out) const override { wire::write_initialize_params(out, newest_, declared_, who_); }
     std::optional<fault> read_result(const rpc::message& answer) override
     {
-        auto read = wire::read_initialize_result(*answer.result, options_.newest);
+        auto read = wire::read_initialize_result(*answer.result, newest_);
         if (!read) return read.error();
         result_ = std::move(*read);
         return std::nullopt;
     }
 
-    const client_options& options_;
+    revision newest_;
+    const client_capabilities& declared_;
     const identity& who_;
     wire::initialize_result result_;
 };
 
-/// One page of tools/list.
-class list_call final : public pending_call
+/// One page of a list.
+template <class Item>
+class page_call final : public pending_call
 {
 public:
-    list_call(session& in, tool_pages& pages) : pending_call(in.lot(), method::tools_list), pages_(pages) {}
+    page_call(session& in, page_collector<Item>& pages)
+        : pending_call(in.lot(), list_traits<Item>::method),
+          pages_(pages)
+    {}
 
 private:
     void write_params(std::string& out) const override
@@ -12562,46 +13087,42 @@ private:
     }
     std::optional<fault> read_result(const rpc::message& answer) override { return pages_.add(*answer.result); }
 
-    tool_pages& pages_;
+    page_collector<Item>& pages_;
 };
 
-/// One tools/call.
-class tool_request final : public pending_call
+/// A request with the options of its call: progress and `_meta`. What it is given lives in the caller's frame.
+class optioned_call : public pending_call
 {
-public:
-    tool_request(session& in, notice_pump& notices, std::string_view tool, const args& arguments,
-                 const call_options& options, bool wants_token, bool keep_source, const any_output_cap& cap)
-        : pending_call(in.lot(), method::tools_call),
+protected:
+    optioned_call(session& in, std::string_view method, notice_pump& notices, const call_options& options,
+                  bool wants_token, bool keep_source)
+        : pending_call(in.lot(), method),
           session_(in),
           notices_(notices),
-          tool_(tool),
-          arguments_(arguments),
+          options_(options),
           wants_token_(wants_token),
-          keep_source_(keep_source),
-          result_(cap)
+          keep_source_(keep_source)
     {
         if (options.progress_handler()) progress_ = std::make_shared<progress_state>(options.progress_handler());
     }
-    ~tool_request() override
+    ~optioned_call() override
     {
         if (progress_) notices_.forget(*progress_);
     }
-    answer&& take() { return std::move(result_); }
+
+    const session& owner() const { return session_; }
+    wire::request_meta meta(const progress_token& token) const
+    {
+        return {wants_token_ ? &token : nullptr, options_.meta().empty() ? nullptr : &options_.meta()};
+    }
+    /// The text of the result, when it is to be kept.
+    std::string_view source(const rpc::message& answer) const
+    {
+        if (!keep_source_) return {};
+        return member_source(answer.text, "result").value_or("");
+    }
 
 private:
-    void write_params(std::string& out) const override
-    {
-        const progress_token token(id());
-        session_.codec().write_call_params(out, tool_, arguments_.text(), wants_token_ ? &token : nullptr,
-                                           session_.spoken());
-    }
-    std::optional<fault> read_result(const rpc::message& answer) override
-    {
-        std::string_view source;
-        if (keep_source_) source = member_source(answer.text, "result").value_or("");
-        read_tool_result(*answer.result, source, result_);
-        return std::nullopt;
-    }
     void on_progress(const progress& notice) override
     {
         if (progress_) notices_.progressed(session_, progress_, notice);
@@ -12609,13 +13130,219 @@ private:
 
     session& session_;
     notice_pump& notices_;
-    std::string_view tool_;
-    const args& arguments_;
+    const call_options& options_;
     bool wants_token_;
     bool keep_source_;
     std::shared_ptr<progress_state> progress_;
+};
+
+/// One tools/call.
+class tool_request final : public optioned_call
+{
+public:
+    tool_request(session& in, notice_pump& notices, std::string_view tool, const args& arguments,
+                 const call_options& options, bool wants_token, bool keep_source, const any_output_cap& cap)
+        : optioned_call(in, method::tools_call, notices, options, wants_token, keep_source),
+          tool_(tool),
+          arguments_(arguments),
+          result_(cap)
+    {}
+    answer&& take() { return std::move(result_); }
+
+private:
+    void write_params(std::string& out) const override
+    {
+        const progress_token token(id());
+        owner().codec().write_call_params(out, tool_, arguments_.text(), meta(token), owner().spoken());
+    }
+    std::optional<fault> read_result(const rpc::message& answer) override
+    {
+        read_tool_result(*answer.result, source(answer), result_);
+        return std::nullopt;
+    }
+
+    std::string_view tool_;
+    const args& arguments_;
     comcp::answer result_;
 };
+
+// ---- what is asked once and answered once: what it is called, how it is written, and how its result is read
+// -------------
+
+/// resources/read.
+class read_question
+{
+public:
+    using result = resource_result;
+
+    explicit read_question(std::string uri) : uri_(std::move(uri)) {}
+    std::string_view method() const { return method::resources_read; }
+    void write(std::string& out, const session& in, const wire::request_meta& meta) const
+    {
+        in.codec().write_uri_params(out, uri_, meta, in.spoken());
+    }
+    static resource_result read(const json::object& from, std::string_view source)
+    {
+        return read_resource_result(from, source);
+    }
+
+private:
+    std::string uri_;
+};
+
+/// The result of a request that is only acknowledged.
+struct done
+{};
+
+/// resources/subscribe and resources/unsubscribe.
+class subscription_question
+{
+public:
+    using result = done;
+
+    subscription_question(std::string_view what, std::string uri) : method_(what), uri_(std::move(uri)) {}
+    std::string_view method() const { return method_; }
+    void write(std::string& out, const session& in, const wire::request_meta& meta) const
+    {
+        in.codec().write_uri_params(out, uri_, meta, in.spoken());
+    }
+    static done read(const json::object&, std::string_view) { return {}; }
+
+private:
+    std::string_view method_;
+    std::string uri_;
+};
+
+/// prompts/get.
+class prompt_question
+{
+public:
+    using result = prompt_result;
+
+    prompt_question(std::string name, args arguments) : name_(std::move(name)), arguments_(std::move(arguments)) {}
+    std::string_view method() const { return method::prompts_get; }
+    void write(std::string& out, const session& in, const wire::request_meta& meta) const
+    {
+        in.codec().write_prompt_params(out, name_, arguments_.text(), meta, in.spoken());
+    }
+    static prompt_result read(const json::object& from, std::string_view source)
+    {
+        return read_prompt_result(from, source);
+    }
+
+private:
+    std::string name_;
+    args arguments_;
+};
+
+/// completion/complete. Its request has its `_meta` itself.
+class completion_question
+{
+public:
+    using result = completion;
+
+    explicit completion_question(completion_request what) : request_(std::move(what)) {}
+    std::string_view method() const { return method::completion_complete; }
+    void write(std::string& out, const session& in, const wire::request_meta& meta) const
+    {
+        in.codec().write_completion_params(out, request_, meta.token, in.spoken());
+    }
+    static completion read(const json::object& from, std::string_view) { return read_completion(from); }
+
+private:
+    completion_request request_;
+};
+
+/// logging/setLevel.
+class level_question
+{
+public:
+    using result = done;
+
+    explicit level_question(log_level least) : level_(least) {}
+    std::string_view method() const { return method::logging_set_level; }
+    void write(std::string& out, const session&, const wire::request_meta&) const
+    {
+        ((out += R"({"level":")") += to_string(level_)) += R"("})";
+    }
+    static done read(const json::object&, std::string_view) { return {}; }
+
+private:
+    log_level level_;
+};
+
+/// Any other method: params as text, the result as JSON.
+class raw_question
+{
+public:
+    using result = json_result;
+
+    raw_question(std::string what, raw_json params) : method_(std::move(what)), params_(std::move(params)) {}
+    std::string_view method() const { return method_; }
+    void write(std::string& out, const session&, const wire::request_meta&) const
+    {
+        out += params_.text().empty() ? std::string_view("{}") : std::string_view(params_.text());
+    }
+    static json_result read(const json::object& from, std::string_view source)
+    {
+        json_result made;
+        made.value = json::object(from, json::storage_ptr());
+        made.source = source;
+        return made;
+    }
+
+private:
+    std::string method_;
+    raw_json params_;
+};
+
+/// One of these while it waits for its answer.
+template <class Question>
+class question_call final : public optioned_call
+{
+public:
+    question_call(session& in, notice_pump& notices, const Question& what, const call_options& options,
+                  bool wants_token, bool keep_source)
+        : optioned_call(in, what.method(), notices, options, wants_token, keep_source),
+          question_(what)
+    {}
+    typename Question::result&& take() { return std::move(result_); }
+
+private:
+    void write_params(std::string& out) const override
+    {
+        const progress_token token(id());
+        question_.write(out, owner(), meta(token));
+    }
+    std::optional<fault> read_result(const rpc::message& answer) override
+    {
+        result_ = Question::read(*answer.result, source(answer));
+        return std::nullopt;
+    }
+
+    const Question& question_;
+    typename Question::result result_{};
+};
+
+/// Awaits an operation where the session lives; before there is one, there is no other place to be.
+template <class T>
+task<T> at_home(const std::shared_ptr<session>& lives, task<T> operation)
+{
+    if (!lives || !lives->executor()) return operation;
+    return on_executor(lives->executor(), std::move(operation));
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
 
 /// Marks a client as connecting until the attempt ends.
 class connect_attempt
@@ -12634,10 +13361,43 @@ private:
     client_core& core_;
 };
 
-COMCP_DECL std::shared_ptr<session> open_session(const std::shared_ptr<client_core>& core)
+COMCP_DECL std::shared_ptr<session> open_session(const client_core& core)
 {
-    if (!core->current) throw error(fail(errc::closed, "the client is not connected"));
-    return core->current;
+    if (!core.current) throw error(fail(errc::closed, "the client is not connected"));
+    return core.current;
+}
+
+/// Asks a new session for what the one before had been asked for, within `limit` altogether. What the server does not
+/// grant stays as it is: the host is told of changes that it may have missed (`client_session::missed`).
+template <class Question>
+task<void> restore(std::shared_ptr<session> in, client_session& role, Question what, time_point by)
+{
+    comcp::timer clock(in->executor());
+    const call_options options;
+    const duration left = by - clock.now();
+    if (left <= duration::zero() || !declares(role, *in, what.method())) co_return;
+    question_call<Question> call(*in, *role.notices(), what, options, false, false);
+    try {
+        co_await session::perform(in, call, call_timeouts{left, left});
+    } catch (const error& e) {
+        if (e.code() == errc::cancelled || !in->open()) throw;
+    }
+}
+
+COMCP_DECL task<void> restore_all(std::shared_ptr<client_core> core, std::shared_ptr<session> in, client_session& role,
+                                  duration limit)
+{
+    comcp::timer clock(in->executor());
+    const time_point by = deadline_after(clock.now(), limit);
+    if (core->least_log_level) {
+        auto restoring = restore(in, role, level_question(*core->least_log_level), by);
+        co_await std::move(restoring);
+    }
+    const std::vector<std::string> wanted(core->subscriptions.begin(), core->subscriptions.end());
+    for (const std::string& uri : wanted) {
+        auto restoring = restore(in, role, subscription_question(method::resources_subscribe, uri), by);
+        co_await std::move(restoring);
+    }
 }
 
 /// Makes a session, shakes hands, and puts it in the place of the one before.
@@ -12654,18 +13414,22 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
 
     auto made = std::make_shared<session>(ex, std::move(wire), core->options->limits, core->observer);
     made->keep_alive(core->policy);
-    auto owned_role = std::make_unique<client_session>(*made, core->options);
+    auto owned_role = std::make_unique<client_session>(*made, core->options, core->roots);
     client_session* const role = owned_role.get();
-    if (core->role) role->take_over(*core->role);
     core->begin_opening(made);
     made->set_role(std::move(owned_role));
     co_await session::start(made);
 
-    initialize_call hello(*made, *core->options, core->who);
+    initialize_call hello(*made, core->options->newest, role->declared(), core->who);
     co_await session::perform(made, hello, call_timeouts{limit, limit});
-    role->server = hello.take();
-    made->speak(role->server.version);
+    role->agree(hello.take());
+    made->speak(role->server().version);
     made->notify(method::initialized);
+    if (core->least_log_level || !core->subscriptions.empty()) {
+        auto restoring = restore_all(core, made, *role, limit);
+        co_await std::move(restoring);
+    }
+    if (role->offers_roots()) role->set_roots(*core->roots); // they may have changed meanwhile
     core->expired = false;
     core->role = role;
     if (const auto before = core->replace(made)) {
@@ -12686,8 +13450,7 @@ COMCP_DECL task<void> client_connect(std::shared_ptr<client_core> core, duration
     co_await std::move(making);
 }
 
-// ---- a server that forgot the session (2025-11-25, transports: 404, E-40)
-// --------------------------------------------
+// ---- a server that forgot the session (2025-11-25, transports: 404, E-40) ------------------------------------------
 
 /// One new session for all requests that need one.
 struct client_renewal
@@ -12712,6 +13475,8 @@ COMCP_DECL task<void> renew_session(std::shared_ptr<client_core> core, std::shar
     } catch (...) {
         renewal->failed = fail(errc::peer_gone, "connecting failed");
     }
+    if (!renewal->failed)
+        core->role->missed(std::vector<std::string>(core->subscriptions.begin(), core->subscriptions.end()));
     core->renewing.reset();
     renewal->done = true;
     renewal->waiting.wake_all();
@@ -12722,7 +13487,6 @@ struct renewal_ended
     void operator()(std::exception_ptr) const {}
 };
 
-/// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up.
 COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
 {
     if (core->closed) throw error(fail(errc::closed, "the client was closed"));
@@ -12745,29 +13509,197 @@ COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
     throw error(std::move(why));
 }
 
-/// Whether a request that failed is to be made again in a new session.
-COMCP_DECL bool wants_renewal(client_core& core, const std::shared_ptr<session>& in, const fault& why,
-                              std::string_view method, std::string_view tool)
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+COMCP_DECL task<void> close_here(std::shared_ptr<client_core> core)
 {
-    if (why.code != errc::session_expired || !core.server->lasts()) return false;
-    if (core.current == in) core.expired = true;
+    core->closed = true;
+    core->subscriptions.clear();
+    core->least_log_level.reset();
+    std::vector<std::shared_ptr<session>> all;
+    for (const auto& each : core->retired)
+        if (auto left = each.lock()) all.push_back(std::move(left));
+    if (core->opening) all.push_back(core->opening);
+    if (core->current) all.push_back(core->current);
+    for (const auto& each : all) each->begin_close(fault(errc::closed, "the session was closed"), false);
+    for (const auto& each : all) co_await session::close(each);
+}
+
+COMCP_DECL task<void> client_close(std::shared_ptr<client_core> core)
+{
+    return at_home(core->lives(), close_here(core));
+}
+
+COMCP_DECL void client_abandon(client_core& core)
+{
+    core.closed = true;
+    std::vector<std::shared_ptr<session>> all{core.opening, core.current};
+    for (const auto& each : core.retired) all.push_back(each.lock());
+    for (const auto& each : all)
+        if (each) each->abandon(fault(errc::closed, "the client was destroyed"));
+}
+
+COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
+{
+    core.roots = std::move(places);
+    if (!client_connected(core) || !core.role->offers_roots()) return; // not declared, so not spoken of (B-6)
+    core.role->set_roots(*core.roots);
+    core.current->notify(method::roots_list_changed);
+}
+
+COMCP_DECL bool client_connected(const client_core& core)
+{
+    return core.current && core.current->open() && !core.expired;
+}
+
+COMCP_DECL const wire::initialize_result& client_server(const client_core& core)
+{
+    if (!core.role) throw error(fail(errc::closed, "the client is not connected"));
+    return core.role->server();
+}
+
+COMCP_DECL session_statistics client_statistics(const client_core& core)
+{
+    const auto& lives = core.current ? core.current : core.opening;
+    return lives ? lives->statistics() : session_statistics();
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/client/impl/client_context.ipp
+//
+// What a client's handler can do: see client/client_context.hpp.
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL client_context::client_context(std::shared_ptr<const detail::agreement> session,
+                                          std::shared_ptr<detail::inbound> request, json::object meta)
+    : session_(std::move(session)),
+      request_(std::move(request)),
+      meta_(std::move(meta))
+{}
+
+COMCP_DECL bool client_context::cancelled() const { return request_->cancelled(); }
+COMCP_DECL std::string client_context::request_id() const { return std::string(request_->id().text()); }
+
+COMCP_DECL void client_context::progress(double value, std::optional<double> total, std::string message)
+{
+    detail::session* const owner = request_->owner();
+    if (!owner || !request_->token || !std::isfinite(value)) return; // JSON has no word for what is not finite
+    comcp::progress notice;
+    notice.value = value;
+    if (total && std::isfinite(*total)) notice.total = total;
+    notice.message = std::move(message);
+    owner->notify_progress(*request_, value, [&](std::string& out) {
+        owner->codec().write_progress_params(out, *request_->token, notice, owner->spoken());
+    });
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/client/impl/client_operations.ipp
+//
+// The operations of a client: see client/core.hpp for what they are and client/client.hpp for what they promise.
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+// ---- whether a request that failed is made again -------------------------------------------------------------------
+
+/// Requests that change nothing, by their nature.
+constexpr bool reads_only(std::string_view what)
+{
+    constexpr std::array all = {
+        method::tools_list,   method::resources_list, method::resources_templates_list, method::resources_read,
+        method::prompts_list, method::prompts_get,    method::completion_complete,      method::ping};
+    return std::find(all.begin(), all.end(), what) != all.end();
+}
+
+/// Requests that may be made twice: the second one changes nothing more.
+constexpr bool is_idempotent(std::string_view what)
+{
+    return what == method::resources_subscribe || what == method::resources_unsubscribe ||
+           what == method::logging_set_level;
+}
+
+/// The server forgot the session, so that a new one is needed; or the response broke while the session lives on, and
+/// nobody knows whether the request ran. The policy decides.
+COMCP_DECL bool goes_again(client_core& core, const std::shared_ptr<session>& in, const fault& why,
+                           std::string_view method, std::string_view tool, bool opted_in)
+{
+    const bool forgotten = why.code == errc::session_expired && core.server->lasts();
+    const bool broke = why.code == errc::peer_gone && why.fate == outcome::unknown && in->open();
+    if (forgotten && core.current == in) core.expired = true;
+    if (!forgotten && !broke) return false;
     replay_facts facts;
     facts.method = method;
     facts.tool = tool;
     facts.sent = why.fate != outcome::not_sent;
+    facts.opted_in = opted_in;
+    facts.read_only = reads_only(method);
+    facts.idempotent = is_idempotent(method);
+    if (const auto known = core.hints.find(std::string(tool)); known != core.hints.end()) {
+        facts.read_only = known->second.read_only;
+        facts.idempotent = known->second.idempotent;
+    }
     return core.resend(facts);
 }
 
-// ---- operations ----------------------------------------------------------------------------------------------------
-
-COMCP_DECL task<tool_list> list_once(std::shared_ptr<client_core> core, std::shared_ptr<session> session,
-                                     call_timeouts times)
+COMCP_DECL void remember_hints(client_core& core, const tool_list& tools)
 {
-    tool_pages pages(core->options->limits.pages, core->options->limits.tools);
+    core.hints.clear();
+    for (const tool& each : tools)
+        if (each.annotations.idempotent())
+            core.hints[each.name] = {each.annotations.read_only(), each.annotations.idempotent()};
+}
+
+// ---- what the server declared (B-6) --------------------------------------------------------------------------------
+
+COMCP_DECL bool declares(const client_session& role, const session& in, std::string_view what)
+{
+    const wire::method_info* row = in.codec().find(wire::sender::client, wire::kind::request, what, in.spoken());
+    if (!row) return false;
+    const server_capabilities& server = role.server().capabilities;
+    if (row->capability.empty()) return true;
+    return row->part.empty() ? server.has(row->capability) : server.has(row->capability, row->part);
+}
+
+COMCP_DECL void require(const client_session& role, const session& in, std::string_view what)
+{
+    if (declares(role, in, what)) return;
+    fault why = fail(errc::unsupported, "the server did not declare what " + std::string(what) + " needs");
+    why.method = what;
+    throw error(std::move(why));
+}
+
+// ---- lists ---------------------------------------------------------------------------------------------------------
+
+template <class Item>
+task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr<session> session, call_timeouts times)
+{
+    page_collector<Item> pages(core->options->limits.pages, core->options->limits.items);
+    // Tools are asked for whatever was declared: there are servers that have some and declare nothing (NEGO 65, 66).
+    if (!std::same_as<Item, tool> && !declares(*core->role, *session, list_traits<Item>::method))
+        co_return pages.take();
     do {
         std::optional<fault> failed;
         try {
-            list_call page(*session, pages);
+            page_call<Item> page(*session, pages);
             co_await session::perform(session, page, times);
         } catch (const error& e) {
             failed = e.fault();
@@ -12781,19 +13713,46 @@ COMCP_DECL task<tool_list> list_once(std::shared_ptr<client_core> core, std::sha
     co_return pages.take();
 }
 
-COMCP_DECL task<tool_list> list_here(std::shared_ptr<client_core> core, call_timeouts times)
+template <class Item>
+task<list_of<Item>> list_here(std::shared_ptr<client_core> core, call_timeouts times)
 {
     for (bool again = false;; again = true) {
         if (core->expired) co_await renewed(core);
-        const auto session = open_session(core);
+        const auto session = open_session(*core);
         try {
             // The cursors of one session mean nothing in another one: all pages are asked for again.
-            co_return co_await list_once(core, session, times);
+            auto listing = list_once<Item>(core, session, times);
+            list_of<Item> all = co_await std::move(listing);
+            if constexpr (std::same_as<Item, tool>) remember_hints(*core, all);
+            co_return all;
         } catch (const error& e) {
-            if (!wants_renewal(*core, session, e.fault(), method::tools_list, {}) || again) throw;
+            if (!goes_again(*core, session, e.fault(), list_traits<Item>::method, {}, false) || again) throw;
         }
     }
 }
+
+COMCP_DECL task<tool_list> client_list_tools(std::shared_ptr<client_core> core, call_timeouts times)
+{
+    return at_home(core->lives(), list_here<tool>(core, times));
+}
+
+COMCP_DECL task<resource_list> client_list_resources(std::shared_ptr<client_core> core, call_timeouts times)
+{
+    return at_home(core->lives(), list_here<resource>(core, times));
+}
+
+COMCP_DECL task<resource_template_list> client_list_resource_templates(std::shared_ptr<client_core> core,
+                                                                       call_timeouts times)
+{
+    return at_home(core->lives(), list_here<resource_template>(core, times));
+}
+
+COMCP_DECL task<prompt_list> client_list_prompts(std::shared_ptr<client_core> core, call_timeouts times)
+{
+    return at_home(core->lives(), list_here<prompt>(core, times));
+}
+
+// ---- calls of tools ------------------------------------------------------------------------------------------------
 
 // The hop and the steps of `session::perform` stand in the coroutine itself: this is the hot one, and each frame that
 // is not needed is 5 % of a call.
@@ -12807,13 +13766,12 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
         auto there = client_call(core, std::move(tool), std::move(arguments), std::move(options), times);
         co_return co_await run_elsewhere(home, std::move(there));
     }
-    if (options.total()) times = call_timeouts{*options.total(), std::min(times.idle, *options.total())};
-    if (options.idle()) times.idle = *options.idle();
+    times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
     const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
     for (bool again = false;; again = true) {
         if (core->expired) co_await renewed(core);
-        const auto session = open_session(core);
+        const auto session = open_session(*core);
         try {
             tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
                                  core->options->keep_source, core->cap);
@@ -12823,109 +13781,147 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
             session::finish(request);
             co_return request.take();
         } catch (const error& e) {
-            if (!wants_renewal(*core, session, e.fault(), method::tools_call, tool) || again) throw;
+            if (!goes_again(*core, session, e.fault(), method::tools_call, tool, options.repeats()) || again) throw;
         }
     }
 }
 
-COMCP_DECL task<json_result> request_here(std::shared_ptr<client_core> core, std::string what, raw_json params,
-                                          call_timeouts times, bool keep_source)
+// ---- everything that is one request --------------------------------------------------------------------------------
+
+template <class Question>
+task<typename Question::result> ask_here(std::shared_ptr<client_core> core, Question what, call_options options,
+                                         call_timeouts times)
 {
+    times = options.within(times);
+    const bool wants_token = options.progress_handler() || times.idle < times.total;
     for (bool again = false;; again = true) {
         if (core->expired) co_await renewed(core);
-        const auto session = open_session(core);
+        const auto session = open_session(*core);
+        if constexpr (!std::same_as<Question, raw_question>) require(*core->role, *session, what.method());
         try {
-            co_return co_await request_raw(session, what, params.text(), times, keep_source);
+            question_call<Question> call(*session, *core->role->notices(), what, options, wants_token,
+                                         core->options->keep_source);
+            co_await session::perform(session, call, times);
+            co_return call.take();
         } catch (const error& e) {
-            if (!wants_renewal(*core, session, e.fault(), what, {}) || again) throw;
+            if (!goes_again(*core, session, e.fault(), what.method(), {}, options.repeats()) || again) throw;
         }
     }
 }
 
-COMCP_DECL task<void> ping_here(std::shared_ptr<client_core> core, call_timeouts times)
+COMCP_DECL task<resource_result> client_read_resource(std::shared_ptr<client_core> core, std::string uri,
+                                                      call_options options, call_timeouts times)
 {
-    co_await request_here(core, std::string(method::ping), raw_json("{}"), times, false);
+    return at_home(core->lives(), ask_here(core, read_question(std::move(uri)), std::move(options), times));
 }
 
-COMCP_DECL task<void> close_here(std::shared_ptr<client_core> core)
+COMCP_DECL task<prompt_result> client_get_prompt(std::shared_ptr<client_core> core, std::string name, args arguments,
+                                                 call_options options, call_timeouts times)
 {
-    core->closed = true;
-    std::vector<std::shared_ptr<session>> all;
-    for (const auto& each : core->retired)
-        if (auto left = each.lock()) all.push_back(std::move(left));
-    if (core->opening) all.push_back(core->opening);
-    if (core->current) all.push_back(core->current);
-    for (const auto& each : all) each->begin_close(fault(errc::closed, "the session was closed"), false);
-    for (const auto& each : all) co_await session::close(each);
+    prompt_question what(std::move(name), std::move(arguments));
+    return at_home(core->lives(), ask_here(core, std::move(what), std::move(options), times));
 }
 
-/// Awaits an operation where the session lives; before there is one, there is no other place to be.
-template <class T>
-task<T> at_home(const client_core& core, task<T> operation)
+COMCP_DECL task<completion> client_complete(std::shared_ptr<client_core> core, completion_request what,
+                                            call_options options, call_timeouts times)
 {
-    const auto lives = core.lives();
-    if (!lives || !lives->executor()) return operation;
-    return on_executor(lives->executor(), std::move(operation));
-}
-
-COMCP_DECL task<tool_list> client_list_tools(std::shared_ptr<client_core> core, call_timeouts times)
-{
-    return at_home(*core, list_here(core, times));
+    for (const json::key_value_pair& each : options.meta()) what.meta[each.key()] = each.value();
+    return at_home(core->lives(), ask_here(core, completion_question(std::move(what)), std::move(options), times));
 }
 
 COMCP_DECL task<json_result> client_request(std::shared_ptr<client_core> core, std::string method, raw_json params,
                                             call_timeouts times)
 {
-    const bool keep_source = core->options->keep_source;
-    return at_home(*core, request_here(core, std::move(method), std::move(params), times, keep_source));
+    raw_question what(std::move(method), std::move(params));
+    return at_home(core->lives(), ask_here(core, std::move(what), call_options(), times));
+}
+
+COMCP_DECL task<void> ping_here(std::shared_ptr<client_core> core, call_timeouts times)
+{
+    raw_question what(std::string(method::ping), raw_json("{}"));
+    auto asking = ask_here(core, std::move(what), call_options(), times);
+    co_await std::move(asking);
 }
 
 COMCP_DECL task<void> client_ping(std::shared_ptr<client_core> core, call_timeouts times)
 {
-    return at_home(*core, ping_here(core, times));
+    return at_home(core->lives(), ping_here(core, times));
 }
 
-COMCP_DECL task<void> client_close(std::shared_ptr<client_core> core) { return at_home(*core, close_here(core)); }
+// ---- what a session has to be told again ---------------------------------------------------------------------------
 
-COMCP_DECL void client_abandon(client_core& core)
+COMCP_DECL task<void> subscribe_here(std::shared_ptr<client_core> core, std::string uri, call_timeouts times)
 {
-    core.closed = true;
-    std::vector<std::shared_ptr<session>> all{core.opening, core.current};
-    for (const auto& each : core.retired) all.push_back(each.lock());
-    for (const auto& each : all)
-        if (each) each->abandon(fault(errc::closed, "the client was destroyed"));
+    auto asking = ask_here(core, subscription_question(method::resources_subscribe, uri), call_options(), times);
+    co_await std::move(asking);
+    core->subscriptions.insert(std::move(uri));
 }
 
-COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
+COMCP_DECL task<void> unsubscribe_here(std::shared_ptr<client_core> core, std::string uri, call_timeouts times)
 {
-    if (!client_connected(core) || !core.options->offered_roots()) return; // not declared, so not spoken of (B-6)
-    core.role->set_roots(std::move(places));
-    core.current->notify(method::roots_list_changed);
+    core->subscriptions.erase(uri);
+    auto asking =
+        ask_here(core, subscription_question(method::resources_unsubscribe, std::move(uri)), call_options(), times);
+    co_await std::move(asking);
 }
 
-COMCP_DECL bool client_connected(const client_core& core)
+COMCP_DECL task<void> set_log_level_here(std::shared_ptr<client_core> core, log_level least, call_timeouts times)
 {
-    return core.current && core.current->open() && !core.expired;
+    auto asking = ask_here(core, level_question(least), call_options(), times);
+    co_await std::move(asking);
+    core->least_log_level = least;
 }
 
-COMCP_DECL const wire::initialize_result& client_server(const client_core& core)
+COMCP_DECL task<void> client_subscribe(std::shared_ptr<client_core> core, std::string uri, call_timeouts times)
 {
-    if (!core.role) throw error(fail(errc::closed, "the client is not connected"));
-    return core.role->server;
+    return at_home(core->lives(), subscribe_here(core, std::move(uri), times));
 }
 
-COMCP_DECL session_statistics client_statistics(const client_core& core)
+COMCP_DECL task<void> client_unsubscribe(std::shared_ptr<client_core> core, std::string uri, call_timeouts times)
 {
-    const auto& lives = core.current ? core.current : core.opening;
-    return lives ? lives->statistics() : session_statistics();
+    return at_home(core->lives(), unsubscribe_here(core, std::move(uri), times));
+}
+
+COMCP_DECL task<void> client_set_log_level(std::shared_ptr<client_core> core, log_level least, call_timeouts times)
+{
+    return at_home(core->lives(), set_log_level_here(core, least, times));
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
 
 // ---- comcp/client/impl/client_session.ipp
 //
-// What a client does with the messages of its server, and how notices reach the host: see client/client_session.hpp and
-// client/notices.hpp.
+// What a client does with the messages of its server: see client/client_session.hpp.
+
+// ---- comcp/session/progress_token.hpp
+//
+// The token with which a peer's request asks for progress (A-20). Not for the tokens of our own requests: those are
+// their ids.
+
+#include <optional>
+#include <string>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Exact also for an integer that no integer type holds: it is sent back as it came.
+inline std::optional<progress_token> progress_token_of(const rpc::message& request)
+{
+    const json::object* meta = request.params ? object_member(*request.params, "_meta") : nullptr;
+    const json::value* token = meta ? member(*meta, "progressToken") : nullptr;
+    if (!token) return std::nullopt;
+    if (const json::string* text = token->if_string())
+        return progress_token::string(std::string(text->data(), text->size()));
+    if (token->is_int64()) return progress_token(token->get_int64());
+    if (token->is_uint64()) return progress_token(token->get_uint64());
+    if (!token->is_double()) return std::nullopt;
+    auto digits = member_source(request.text, "params");
+    if (digits) digits = member_source(*digits, "_meta");
+    if (digits) digits = member_source(*digits, "progressToken");
+    return digits ? rpc::id::from_number(*digits) : std::nullopt;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
 
 #include <memory>
 #include <string>
@@ -12934,13 +13930,44 @@ COMCP_DECL session_statistics client_statistics(const client_core& core)
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL client_capabilities client_session::capabilities(const client_options& options)
+COMCP_DECL client_session::client_session(session& owner, std::shared_ptr<const client_options> options,
+                                          std::optional<std::vector<root>> roots)
+    : session_(owner),
+      options_(std::move(options)),
+      notices_(std::make_shared<notice_pump>(options_->notices(), options_->limits.notices)),
+      roots_(std::move(roots))
 {
-    client_capabilities declared;
-    if (options.offered_roots()) declared.declare("roots", "listChanged");
-    if (options.sampling()) declared.declare("sampling");
-    if (options.elicitation()) declared.declare("elicitation");
-    return declared;
+    auto beginning = std::make_shared<agreement>();
+    beginning->declared = capabilities();
+    agreed_ = std::move(beginning);
+}
+
+COMCP_DECL void client_session::agree(wire::initialize_result server)
+{
+    auto agreed = std::make_shared<agreement>(*agreed_);
+    agreed->server = std::move(server);
+    agreed_ = std::move(agreed);
+}
+
+COMCP_DECL client_capabilities client_session::capabilities() const
+{
+    json::object all;
+    if (roots_) all["roots"].emplace_object()["listChanged"] = true;
+    if (options_->sampling()) {
+        json::object& parts = all["sampling"].emplace_object();
+        if (options_->allows_sampling_context()) parts["context"].emplace_object();
+        if (options_->allows_sampling_tools()) parts["tools"].emplace_object();
+    }
+    // Forms alone are an empty object, which every revision knows: there are servers that refuse its newer members
+    // (SHAPE 40).
+    if (options_->form_elicitation() || options_->url_elicitation()) {
+        json::object& modes = all["elicitation"].emplace_object();
+        if (options_->url_elicitation()) {
+            if (options_->form_elicitation()) modes["form"].emplace_object();
+            modes["url"].emplace_object();
+        }
+    }
+    return client_capabilities(all);
 }
 
 COMCP_DECL void client_session::on_request(const rpc::message& request, const answer_route& route)
@@ -12948,42 +13975,56 @@ COMCP_DECL void client_session::on_request(const rpc::message& request, const an
     if (request.method == method::ping)
         return session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
     if (request.method == method::roots_list && roots_)
-        return session_.answer(request.id, route, [this](std::string& out) { write_roots(out, *roots_); });
+        return session_.answer(request.id, route, [this](std::string& out) {
+            session_.codec().write_roots(out, *roots_, session_.spoken());
+        });
     if (request.method == method::sampling_create_message && options_->sampling())
-        return run(request, route, options_->sampling());
-    if (request.method == method::elicitation_create && options_->elicitation())
-        return run(request, route, options_->elicitation());
+        return ask(request, route, options_->sampling());
+    if (request.method == method::elicitation_create && (options_->form_elicitation() || options_->url_elicitation()))
+        return elicit(request, route);
     session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
 }
 
-COMCP_DECL void client_session::on_notification(const rpc::message& notice)
+COMCP_DECL void client_session::elicit(const rpc::message& request, const answer_route& route)
 {
-    if (notice.method == method::message && notice.params)
-        return notices_->logged(session_, read_log_message(*notice.params));
-    if (notice.method == method::tools_list_changed && options_->tools_changed()) {
-        try {
-            options_->tools_changed()();
-        } catch (...) { // a callback's own failure
-        }
-    }
+    const json::value* const mode = request.params ? member(*request.params, "mode") : nullptr;
+    const question_handler* handler = nullptr;
+    if (!mode || *mode == "form") handler = &options_->form_elicitation();
+    else if (*mode == "url") handler = &options_->url_elicitation();
+    if (handler && *handler) return ask(request, route, *handler);
+    session_.answer_error(&request.id, route, rpc_code::invalid_params, "this mode was not declared");
 }
 
-COMCP_DECL void client_session::run(const rpc::message& request, const answer_route& route,
-                                    const client_options::request_handler& handler)
+COMCP_DECL void client_session::ask(const rpc::message& request, const answer_route& route,
+                                    const question_handler& handler)
 {
     const auto admitted = session_.admit(request, route);
     if (!admitted) return;
-    json::object params;
-    if (request.params) params = json::object(*request.params, json::storage_ptr()); // owns its memory
-    session_.spawn(admitted, answer(session_.shared_from_this(), admitted, handler, std::move(params)));
+    admitted->token = progress_token_of(request);
+    json::object params; // owns its memory
+    json::object meta;
+    if (request.params) {
+        params = json::object(*request.params, json::storage_ptr());
+        if (const json::object* sent = object_member(params, "_meta")) meta = *sent;
+    }
+    client_context context(agreed_, admitted, std::move(meta));
+    session_.spawn(admitted,
+                   answer(session_.shared_from_this(), admitted, handler, std::move(params), std::move(context)));
 }
 
+struct write_text
+{
+    const std::string& text;
+    void operator()(std::string& out) const { out += text; }
+};
+
 COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request,
-                                             client_options::request_handler handler, json::object params)
+                                             question_handler handler, json::object params, client_context context)
 {
     try {
-        const json::object result = co_await handler(std::move(params));
-        owner->answer(*request, [&](std::string& out) { write_value(out, result); });
+        auto answering = handler(std::move(params), context);
+        const std::string result = co_await std::move(answering);
+        owner->answer(*request, write_text{result});
     } catch (const request_error& refused) {
         owner->answer_error(*request, refused.code(), refused.what());
     } catch (...) {
@@ -12991,31 +14032,110 @@ COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std
     }
 }
 
+COMCP_DECL void client_session::on_notification(const rpc::message& notice)
+{
+    if (notice.method == method::tools_list_changed) return notices_->tools_changed(session_);
+    if (notice.method == method::resources_list_changed) return notices_->resources_changed(session_);
+    if (notice.method == method::prompts_list_changed) return notices_->prompts_changed(session_);
+    if (!notice.params) return;
+    if (notice.method == method::message) return notices_->logged(session_, read_log_message(*notice.params));
+    if (notice.method == method::resources_updated) {
+        const auto uri = string_member(*notice.params, "uri");
+        return uri ? notices_->updated(session_, std::string(*uri)) : void();
+    }
+    if (notice.method == method::elicitation_complete) {
+        std::string id = read_elicitation_complete(*notice.params);
+        if (!id.empty()) notices_->elicited(session_, std::move(id));
+    }
+}
+
+COMCP_DECL void client_session::missed(const std::vector<std::string>& subscribed)
+{
+    notices_->tools_changed(session_);
+    notices_->resources_changed(session_);
+    notices_->prompts_changed(session_);
+    for (const std::string& uri : subscribed) notices_->updated(session_, uri);
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/client/impl/notices.ipp
+//
+// How notices reach the host: see client/notices.hpp.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
 COMCP_DECL void notice_pump::progressed(session& owner, const std::shared_ptr<progress_state>& to, progress notice)
 {
-    if (to->handler.is_plain() && !running_) return call_plain(to->handler, notice);
+    if (is_done(to->handler, notice)) return;
     const bool waits = to->newest.has_value();
     to->newest = std::move(notice);
     if (waits) return; // coalesced: its place in the queue stays
-    queue_.push_back({to, std::nullopt});
-    start(owner);
+    entry made(kind::progress);
+    made.call = to;
+    enqueue(owner, std::move(made));
 }
 
 COMCP_DECL void notice_pump::logged(session& owner, log_message notice)
 {
-    if (!log_) return;
-    if (log_.is_plain() && !running_) return call_plain(log_, notice);
-    if (waiting_logs_ >= most_logs_) return owner.count_dropped_notice();
-    ++waiting_logs_;
-    queue_.push_back({nullptr, std::move(notice)});
-    start(owner);
+    if (is_done(to_.log, notice)) return;
+    entry made(kind::log);
+    made.log = std::move(notice);
+    enqueue(owner, std::move(made));
 }
 
-COMCP_DECL void notice_pump::start(session& owner)
+COMCP_DECL void notice_pump::updated(session& owner, std::string uri)
 {
+    if (!is_done(to_.resource_updated, uri) && !waits(kind::updated, uri))
+        enqueue(owner, entry(kind::updated, std::move(uri)));
+}
+
+COMCP_DECL void notice_pump::elicited(session& owner, std::string id)
+{
+    if (!is_done(to_.elicitation_complete, id)) enqueue(owner, entry(kind::elicited, std::move(id)));
+}
+
+COMCP_DECL void notice_pump::changed(session& owner, kind which)
+{
+    if (!is_done(handler_of(which)) && !waits(which, {})) enqueue(owner, entry(which));
+}
+
+COMCP_DECL const notice_handler<>& notice_pump::handler_of(kind changed_list) const
+{
+    return changed_list == kind::tools_changed       ? to_.tools_changed
+           : changed_list == kind::resources_changed ? to_.resources_changed
+                                                     : to_.prompts_changed;
+}
+
+COMCP_DECL void notice_pump::enqueue(session& owner, entry notice)
+{
+    if (notice.counts()) {
+        if (waiting_ >= most_) return owner.count_dropped_notice();
+        ++waiting_;
+    }
+    queue_.push_back(std::move(notice));
     if (running_) return;
     running_ = true;
     owner.spawn_beside(run(shared_from_this()));
+}
+
+COMCP_DECL task<void> notice_pump::delivery(entry notice) const
+{
+    switch (notice.what) {
+    case kind::progress: break;
+    case kind::log: return deliver(to_.log, std::move(*notice.log));
+    case kind::updated: return deliver(to_.resource_updated, std::move(notice.text));
+    case kind::elicited: return deliver(to_.elicitation_complete, std::move(notice.text));
+    default: return deliver(handler_of(notice.what));
+    }
+    progress newest = std::move(*notice.call->newest);
+    notice.call->newest.reset();
+    return deliver(notice.call->handler, std::move(newest));
 }
 
 COMCP_DECL task<void> notice_pump::run(std::shared_ptr<notice_pump> self)
@@ -13023,22 +14143,18 @@ COMCP_DECL task<void> notice_pump::run(std::shared_ptr<notice_pump> self)
     while (!self->queue_.empty()) {
         entry next = std::move(self->queue_.front());
         self->queue_.pop_front();
-        if (next.log) --self->waiting_logs_;
+        if (next.counts()) --self->waiting_;
+        if (next.call && (next.call->ended || !next.call->newest)) continue;
         try {
-            if (next.log) {
-                co_await deliver(self->log_, std::move(*next.log));
-            } else if (!next.call->ended && next.call->newest) {
-                progress newest = std::move(*next.call->newest);
-                next.call->newest.reset();
-                co_await deliver(next.call->handler, std::move(newest));
-            }
+            auto delivered = self->delivery(std::move(next));
+            co_await std::move(delivered);
         } catch (...) {
         }
         const auto state = co_await asio::this_coro::cancellation_state;
         if (state.cancelled() != asio::cancellation_type::none) break;
     }
     self->queue_.clear();
-    self->waiting_logs_ = 0;
+    self->waiting_ = 0;
     self->running_ = false;
 }
 
@@ -22455,6 +23571,61 @@ void on_session(const handler_environment& shared, const std::shared_ptr<inbound
     shared.home->post([request, work = std::move(work)] {
         if (session* owner = request->owner()) work(*owner);
     });
+}
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/session/raw_call.hpp
+//
+// A request of any method whose params are given as text and whose result is kept as JSON.
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+class raw_call final : public pending_call
+{
+public:
+    raw_call(session& in, std::string_view method, std::string_view params, bool keep_source)
+        : pending_call(in.lot(), method),
+          params_(params),
+          keep_source_(keep_source)
+    {}
+
+    json_result take() { return std::move(result_); }
+
+private:
+    void write_params(std::string& out) const override { out += params_.empty() ? std::string_view("{}") : params_; }
+
+    std::optional<fault> read_result(const rpc::message& answer) override
+    {
+        result_.value = json::object(*answer.result, json::storage_ptr());
+        if (keep_source_)
+            if (const auto text = member_source(answer.text, "result")) result_.source = *text;
+        return std::nullopt;
+    }
+
+    std::string_view params_;
+    bool keep_source_;
+    json_result result_;
+};
+
+/// Sends a request of any method. `params` is the text of an object, or empty.
+inline task<json_result> request_raw(std::shared_ptr<session> self, std::string method, std::string params,
+                                     call_timeouts times, bool keep_source, exchange_id related = pipe_exchange)
+{
+    raw_call call(*self, method, params, keep_source);
+    call.relates_to(related);
+    co_await session::perform(self, call, times);
+    co_return call.take();
 }
 
 } // namespace detail

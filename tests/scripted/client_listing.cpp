@@ -30,7 +30,7 @@ comcp::client_options with_limits(std::size_t pages, std::size_t tools)
 {
     comcp::client_options options;
     options.limits.pages = pages;
-    options.limits.tools = tools;
+    options.limits.items = tools;
     return options;
 }
 

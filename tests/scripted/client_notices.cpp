@@ -363,3 +363,97 @@ TEST_CASE("Logs and progress keep their order when one callback is slow")
     CHECK(seen[2] == 5); // 3 gave its place to the newer 5
     CHECK(seen[3] == 4);
 }
+
+// ---- changed lists and resources -----------------------------------------------------------------------------------
+
+namespace
+{
+
+/// A host that lists again whenever the list has changed.
+struct lists_again
+{
+    comcp::client** client;
+    comcp::task<void> operator()() const
+    {
+        auto listing = (*client)->list_tools();
+        const comcp::tool_list all = co_await std::move(listing);
+        CHECK(all.empty());
+    }
+};
+
+comcp::task<void> note_down_later(std::vector<std::string>* seen, std::string what)
+{
+    comcp::timer timer(co_await asio::this_coro::executor);
+    co_await timer.wait_for(10ms);
+    seen->push_back(what);
+}
+
+std::string updated(std::string_view uri)
+{
+    return R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":")" + std::string(uri) +
+           "\"}}";
+}
+
+std::string changed(std::string_view list)
+{
+    return R"({"jsonrpc":"2.0","method":"notifications/)" + std::string(list) + R"(/list_changed"})";
+}
+
+} // namespace
+
+TEST_CASE("A burst of 200 changes of the list leads to two lists: one at work, and one more [76]")
+{
+    comcp::client* client = nullptr;
+    comcp::client_options options;
+    options.on_tools_changed(lists_again{&client});
+    client_stage s(std::move(options));
+    client = &s.client;
+    for (int i = 0; i < 200; ++i) s.peer.wire().send(changed("tools"));
+    s.peer.expect("tools/list").reply(R"({"tools":[]})");
+    s.peer.expect("tools/list").reply(R"({"tools":[]})");
+    CHECK(s.peer.quiet());
+    CHECK(s.client.statistics().dropped_notices == 0);
+    s.peer.say(changed("tools"));
+    s.peer.expect("tools/list").reply(R"({"tools":[]})");
+    CHECK(s.peer.quiet());
+}
+
+TEST_CASE("Changes of each list have their own callback")
+{
+    std::vector<std::string> seen;
+    comcp::client_options options;
+    options.on_tools_changed([&] { seen.push_back("tools"); });
+    options.on_resources_changed([&] { seen.push_back("resources"); });
+    options.on_prompts_changed([&]() -> comcp::task<void> { return note_down_later(&seen, "prompts"); });
+    client_stage s(std::move(options));
+    s.peer.say(changed("resources"), changed("prompts"), changed("prompts"), changed("tools"), changed("tools"),
+               changed("resources"));
+    CHECK(seen == std::vector<std::string>{"resources"}); // the others keep their order behind the slow one
+    s.advance(1s);
+    CHECK(seen == std::vector<std::string>{"resources", "prompts", "prompts", "tools", "resources"});
+}
+
+TEST_CASE("Updates of one resource that wait are one call, and those of many are bounded")
+{
+    std::vector<std::string> seen;
+    comcp::client_options options;
+    options.limits.notices = 2;
+    options.on_resource_updated([&](const std::string& uri) { return note_down_later(&seen, uri); });
+    client_stage s(std::move(options));
+    s.peer.say(updated("a:1"), updated("a:2"), updated("a:1"), updated("a:2"), updated("a:3"), updated("a:1"));
+    CHECK(s.client.statistics().dropped_notices == 1); // a:3
+    s.advance(1s);
+    CHECK(seen == std::vector<std::string>{"a:1", "a:2", "a:1"});
+    s.peer.say(updated("a:3"));
+    s.advance(1s);
+    CHECK(seen.back() == "a:3");
+}
+
+TEST_CASE("What nobody listens to is held by nobody")
+{
+    client_stage s;
+    for (int i = 0; i < 10; ++i) s.peer.say(updated("a:1"), changed("resources"), changed("prompts"));
+    CHECK(s.client.statistics().dropped_notices == 0);
+    CHECK(s.peer.quiet());
+    CHECK(s.client.connected());
+}

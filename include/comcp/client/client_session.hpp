@@ -10,6 +10,7 @@
 #include <comcp/wire/handshake.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,38 +21,42 @@ namespace comcp::inline COMCP_ABI::detail
 class client_session final : public session_role
 {
 public:
-    client_session(session& owner, std::shared_ptr<const client_options> options)
-        : session_(owner),
-          options_(std::move(options)),
-          notices_(std::make_shared<notice_pump>(options_->log(), options_->limits.notices)),
-          roots_(options_->offered_roots())
-    {}
+    /// `roots`: nothing when none are offered.
+    client_session(session& owner, std::shared_ptr<const client_options> options,
+                   std::optional<std::vector<root>> roots);
 
-    static client_capabilities capabilities(const client_options& options);
+    /// The handshake is over.
+    void agree(wire::initialize_result server);
 
     void on_request(const rpc::message& request, const answer_route& route) override;
-
     void on_notification(const rpc::message& notice) override;
-
     bool serves() const override { return false; }
 
     void set_roots(std::vector<root> places) { roots_ = std::move(places); }
-    /// A new session of the same client offers what the one before did.
-    void take_over(const client_session& before) { roots_ = before.roots_; }
-    const std::shared_ptr<notice_pump>& notices() const { return notices_; }
+    /// Declared, so that they may be spoken of (B-6).
+    bool offers_roots() const { return roots_.has_value(); }
 
-    wire::initialize_result server; ///< valid once negotiated
+    /// Tells the host what may have changed while the server did not know this client.
+    void missed(const std::vector<std::string>& subscribed);
+
+    const std::shared_ptr<notice_pump>& notices() const { return notices_; }
+    const client_capabilities& declared() const { return agreed_->declared; }
+    const wire::initialize_result& server() const { return agreed_->server; }
 
 private:
-    void run(const rpc::message& request, const answer_route& route, const client_options::request_handler& handler);
+    client_capabilities capabilities() const;
 
-    static task<void> answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request,
-                             client_options::request_handler handler, json::object params);
+    void elicit(const rpc::message& request, const answer_route& route);
+    void ask(const rpc::message& request, const answer_route& route, const question_handler& handler);
+
+    static task<void> answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request, question_handler handler,
+                             json::object params, client_context context);
 
     session& session_;
     std::shared_ptr<const client_options> options_;
     std::shared_ptr<notice_pump> notices_;
     std::optional<std::vector<root>> roots_;
+    std::shared_ptr<const agreement> agreed_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -12,7 +12,9 @@
 #include <comcp/json/result.hpp>
 #include <comcp/observer.hpp>
 #include <comcp/policy/replay.hpp>
+#include <comcp/protocol/completion.hpp>
 #include <comcp/protocol/identity.hpp>
+#include <comcp/protocol/logging.hpp>
 #include <comcp/session/statistics.hpp>
 #include <comcp/wire/handshake.hpp>
 
@@ -20,7 +22,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +35,13 @@ namespace comcp::inline COMCP_ABI::detail
 class session;
 class client_session;
 struct client_renewal;
+
+/// What a tool says of itself, for the decision whether a call whose connection broke is made again (F-16: a hint).
+struct replay_hints
+{
+    bool read_only = false;
+    bool idempotent = false;
+};
 
 /// What a client handle and its operations share.
 struct client_core
@@ -53,6 +65,12 @@ struct client_core
     bool expired = false;
     duration connect_limit = no_limit;
     std::shared_ptr<client_renewal> renewing;
+    std::optional<std::vector<root>> roots; ///< offered, from the next handshake on
+    // What every further session is told again; forgotten by `close`.
+    std::set<std::string> subscriptions;
+    std::optional<log_level> least_log_level;
+    /// Of the tools of the last list, those that have any.
+    std::unordered_map<std::string, replay_hints> hints;
     /// Operations may begin on any thread, and a renewal changes the sessions on its own.
     mutable std::mutex guard;
 
@@ -81,10 +99,31 @@ struct client_core
     }
 };
 
+/// *Errors*: errc::closed when there is none.
+std::shared_ptr<session> open_session(const client_core& core);
+
+/// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up.
+task<void> renewed(std::shared_ptr<client_core> core);
+
+/// Whether the server declared what a method needs, and the negotiated revision has it (B-6).
+bool declares(const client_session& role, const session& in, std::string_view what);
+
 // All operations hop to the session's executor and back when they are awaited elsewhere.
 
 task<void> client_connect(std::shared_ptr<client_core> core, duration limit);
 task<tool_list> client_list_tools(std::shared_ptr<client_core> core, call_timeouts times);
+task<resource_list> client_list_resources(std::shared_ptr<client_core> core, call_timeouts times);
+task<resource_template_list> client_list_resource_templates(std::shared_ptr<client_core> core, call_timeouts times);
+task<prompt_list> client_list_prompts(std::shared_ptr<client_core> core, call_timeouts times);
+task<resource_result> client_read_resource(std::shared_ptr<client_core> core, std::string uri, call_options options,
+                                           call_timeouts times);
+task<void> client_subscribe(std::shared_ptr<client_core> core, std::string uri, call_timeouts times);
+task<void> client_unsubscribe(std::shared_ptr<client_core> core, std::string uri, call_timeouts times);
+task<prompt_result> client_get_prompt(std::shared_ptr<client_core> core, std::string name, args arguments,
+                                      call_options options, call_timeouts times);
+task<completion> client_complete(std::shared_ptr<client_core> core, completion_request what, call_options options,
+                                 call_timeouts times);
+task<void> client_set_log_level(std::shared_ptr<client_core> core, log_level least, call_timeouts times);
 task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments, call_options options,
                          call_timeouts times);
 task<json_result> client_request(std::shared_ptr<client_core> core, std::string method, raw_json params,
@@ -100,5 +139,6 @@ session_statistics client_statistics(const client_core& core);
 } // namespace comcp::inline COMCP_ABI::detail
 
 #if !defined(COMCP_SEPARATE)
-#include <comcp/client/impl/client.ipp>
+#include <comcp/client/impl/client_connect.ipp>
+#include <comcp/client/impl/client_operations.ipp>
 #endif

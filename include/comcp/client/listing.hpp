@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The tools of a server, all pages of its list (pages.hpp gathers them).
+// What a server offers, all pages of a list: tools, resources, resource templates, prompts. One template, since the
+// four differ in their items only (pages.hpp gathers them).
 #pragma once
 
+#include <comcp/protocol/prompts.hpp>
+#include <comcp/protocol/resources.hpp>
 #include <comcp/protocol/tools.hpp>
 
 #include <cstddef>
@@ -13,27 +16,44 @@
 namespace comcp::inline COMCP_ABI
 {
 
-/// The tools of a server, in its order. Iterate it like a container.
-class tool_list
+namespace detail
+{
+
+// What makes an item one of its list: a second one with the same key is left out.
+inline std::string_view key_of(const tool& item) { return item.name; }
+inline std::string_view key_of(const resource& item) { return item.uri; }
+inline std::string_view key_of(const resource_template& item) { return item.uri_template; }
+inline std::string_view key_of(const prompt& item) { return item.name; }
+
+} // namespace detail
+
+/// The items of one kind, in the server's order. Iterate it like a container.
+template <class Item>
+class list_of
 {
 public:
-    std::vector<tool> tools;
+    std::vector<Item> items;
     bool complete = true;
     std::string why_partial;           ///< when it is not complete
-    std::vector<std::string> problems; ///< tools that were left out, and why: the others are good
+    std::vector<std::string> problems; ///< items that were left out, and why: the others are good
 
-    auto begin() const { return tools.begin(); }
-    auto end() const { return tools.end(); }
-    std::size_t size() const { return tools.size(); }
-    bool empty() const { return tools.empty(); }
+    auto begin() const { return items.begin(); }
+    auto end() const { return items.end(); }
+    std::size_t size() const { return items.size(); }
+    bool empty() const { return items.empty(); }
 
-    /// The tool of that name, or null.
-    const tool* find(std::string_view name) const
+    /// The item with that name (tools, prompts), URI (resources) or URI template (resource templates), or null.
+    const Item* find(std::string_view key) const
     {
-        for (const tool& each : tools)
-            if (each.name == name) return &each;
+        for (const Item& each : items)
+            if (detail::key_of(each) == key) return &each;
         return nullptr;
     }
 };
+
+using tool_list = list_of<tool>;
+using resource_list = list_of<resource>;
+using resource_template_list = list_of<resource_template>;
+using prompt_list = list_of<prompt>;
 
 } // namespace comcp::inline COMCP_ABI

@@ -4,153 +4,148 @@
 // takes a function stands here, since operations that are awaited take none.
 #pragma once
 
+#include <comcp/client/asked.hpp>
+#include <comcp/client/call_options.hpp>
+#include <comcp/client/notice_handler.hpp>
 #include <comcp/limits.hpp>
-#include <comcp/policy/timeouts.hpp>
-#include <comcp/protocol/logging.hpp>
-#include <comcp/protocol/progress.hpp>
 #include <comcp/protocol/revision.hpp>
 #include <comcp/protocol/roots.hpp>
-#include <comcp/session/request_error.hpp>
-#include <comcp/task.hpp>
 
-#include <boost/json/object.hpp>
-
-#include <concepts>
-#include <functional>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace comcp::inline COMCP_ABI
 {
 
-namespace detail
-{
-
-/// A callback for notices that is a plain function or a coroutine. Plain ones run in place; coroutines one at a time.
-template <class Notice>
-class notice_handler
-{
-public:
-    notice_handler() = default;
-
-    template <class F>
-        requires std::invocable<F&, const Notice&> && (!std::same_as<std::decay_t<F>, notice_handler>)
-    explicit notice_handler(F function)
-    {
-        if constexpr (std::same_as<std::invoke_result_t<F&, const Notice&>, task<void>>) slow_ = std::move(function);
-        else plain_ = std::move(function);
-    }
-
-    explicit operator bool() const { return plain_ || slow_; }
-    bool is_plain() const { return static_cast<bool>(plain_); }
-    void call(const Notice& notice) const { plain_(notice); }
-    task<void> call_slow(Notice notice) const { return slow_(notice); }
-
-private:
-    std::function<void(const Notice&)> plain_;
-    std::function<task<void>(const Notice&)> slow_;
-};
-
-} // namespace detail
-
 /// Options of a client, set before it connects.
+///
+/// *Questions of a server.* A handler takes the request of the model, or `json::object` with the params as they came (a
+/// relay), and perhaps a `client_context&`; it returns the result of the model (or `json::object`), or a task of it. It
+/// is asked only for what was declared and keeps the rules of the specification; anything else is answered with -32602.
+/// What it throws is answered: `request_error` with its code, `user_rejected()` with -1, all else with -32603 and a
+/// fixed text. Its coroutine is cancelled when the server gives the question up.
+///
+/// *Notices.* A handler is a plain function, or a coroutine returning `task<void>`. Notices are delivered in order and
+/// one at a time, and never hold up an answer. While a coroutine is behind, at most `limits.notices` wait; further ones
+/// are dropped and counted. What it throws is ignored.
 class client_options
 {
 public:
-    using request_handler = std::function<task<json::object>(json::object)>;
-
     comcp::limits limits;
     /// Keeps the text of every result (`answer::source`), counted in the limits: numbers are exact there.
     bool keep_source = false;
     /// The newest revision that is offered.
     revision newest = latest_legacy;
 
-    /// Offers roots to the server (2025-11-25, roots). Set anew on a connected client with `client.set_roots`.
+    /// Offers roots to the server (2025-11-25, roots). Set anew with `client.set_roots`.
     client_options& roots(std::vector<root> places)
     {
         roots_ = std::move(places);
         return *this;
     }
-    /// Answers `sampling/createMessage`; takes its params and gives its result. Never called without a server's
-    /// request.
-    client_options& on_sampling(request_handler handler)
+
+    /// Answers `sampling/createMessage` (2025-11-25, sampling): takes `sampling_request`, gives `sampling_result`.
+    template <class F>
+    client_options& on_sampling(F handler)
     {
-        sampling_ = std::move(handler);
+        sampling_ = detail::erase_question_handler<detail::sampling_question>(std::move(handler));
         return *this;
     }
-    /// Answers `elicitation/create`, form mode.
-    client_options& on_elicitation(request_handler handler)
+    /// Declares that the model may be given tools (since 2025-11-25).
+    client_options& sampling_tools(bool allowed = true)
     {
-        elicitation_ = std::move(handler);
+        sampling_tools_ = allowed;
         return *this;
     }
-    /// Told of log messages of the server, in order and one at a time: a plain function, or a coroutine returning
-    /// `task<void>`. While a coroutine is behind, at most `limits.notices` wait; further ones are dropped and counted.
+    /// Declares that the context of servers can be added to the conversation (since 2025-11-25).
+    client_options& sampling_context(bool allowed = true)
+    {
+        sampling_context_ = allowed;
+        return *this;
+    }
+
+    /// Answers `elicitation/create` with a form (2025-11-25, elicitation): takes `elicitation_request`, gives
+    /// `elicitation_result`. What the user left out gets the defaults of the form. Accepted content that does not fit
+    /// the form is not sent: the server is answered -32603, with what is wrong.
+    template <class F>
+    client_options& on_elicitation(F handler)
+    {
+        form_ = detail::erase_question_handler<detail::elicitation_question>(std::move(handler));
+        return *this;
+    }
+    /// Answers `elicitation/create` with a URL (since 2025-11-25): `accept` means that the user agrees to open it. Show
+    /// the whole URL and who asks, open nothing without consent, and fetch nothing beforehand (H-26).
+    template <class F>
+    client_options& on_url_elicitation(F handler)
+    {
+        url_ = detail::erase_question_handler<detail::elicitation_question>(std::move(handler));
+        return *this;
+    }
+
+    /// Told of the id of an elicitation by URL that is done, `(const std::string&)`. Ids that the host does not know
+    /// are to be ignored (H-24).
+    template <class F>
+    client_options& on_elicitation_complete(F handler)
+    {
+        notices_.elicitation_complete = detail::notice_handler<std::string>(std::move(handler));
+        return *this;
+    }
+    /// Told of log messages of the server, `(const log_message&)`.
     template <class F>
     client_options& on_log(F handler)
     {
-        log_ = detail::notice_handler<log_message>(std::move(handler));
+        notices_.log = detail::notice_handler<log_message>(std::move(handler));
         return *this;
     }
-    /// Told that the list of tools has changed; several changes at once may be one call.
-    client_options& on_tools_changed(std::function<void()> handler)
+    /// Told of the URI of a resource that has changed, `(const std::string&)`: one that was subscribed to, or a part of
+    /// it. Several changes of one resource may be one call. Also called once for each subscription after the client had
+    /// to make a new session, since changes may have been missed.
+    template <class F>
+    client_options& on_resource_updated(F handler)
     {
-        tools_changed_ = std::move(handler);
+        notices_.resource_updated = detail::notice_handler<std::string>(std::move(handler));
+        return *this;
+    }
+    /// Told, `()`, that the list of tools has changed; several changes may be one call. Also called after the client
+    /// had to make a new session. The same for the two that follow.
+    template <class F>
+    client_options& on_tools_changed(F handler)
+    {
+        notices_.tools_changed = detail::notice_handler<>(std::move(handler));
+        return *this;
+    }
+    /// Resources, or resource templates.
+    template <class F>
+    client_options& on_resources_changed(F handler)
+    {
+        notices_.resources_changed = detail::notice_handler<>(std::move(handler));
+        return *this;
+    }
+    template <class F>
+    client_options& on_prompts_changed(F handler)
+    {
+        notices_.prompts_changed = detail::notice_handler<>(std::move(handler));
         return *this;
     }
 
     // For the library.
     const std::optional<std::vector<root>>& offered_roots() const { return roots_; }
-    const request_handler& sampling() const { return sampling_; }
-    const request_handler& elicitation() const { return elicitation_; }
-    const detail::notice_handler<log_message>& log() const { return log_; }
-    const std::function<void()>& tools_changed() const { return tools_changed_; }
+    const detail::question_handler& sampling() const { return sampling_; }
+    bool allows_sampling_tools() const { return sampling_tools_; }
+    bool allows_sampling_context() const { return sampling_context_; }
+    const detail::question_handler& form_elicitation() const { return form_; }
+    const detail::question_handler& url_elicitation() const { return url_; }
+    const detail::notice_handlers& notices() const { return notices_; }
 
 private:
     std::optional<std::vector<root>> roots_;
-    request_handler sampling_;
-    request_handler elicitation_;
-    detail::notice_handler<log_message> log_;
-    std::function<void()> tools_changed_;
-};
-
-/// Options of one call. A class with chained setters: `call_options().timeout(5s)`; set a progress callback on a named
-/// object before the call, never inside the awaited expression.
-class call_options
-{
-public:
-    /// The time for the whole call. *Errors*: errc::invalid_argument for zero.
-    call_options& timeout(duration total)
-    {
-        total_ = policy::checked_limit(total);
-        return *this;
-    }
-    /// The longest silence: progress starts it anew. *Errors*: errc::invalid_argument for zero.
-    call_options& idle_timeout(duration silence)
-    {
-        idle_ = policy::checked_limit(silence);
-        return *this;
-    }
-    /// Told of progress, in order and one at a time: a plain function, or a coroutine returning `task<void>`. While a
-    /// coroutine is behind, only the newest notice waits; after the call has ended none is delivered.
-    template <class F>
-    call_options& on_progress(F handler)
-    {
-        progress_ = detail::notice_handler<progress>(std::move(handler));
-        return *this;
-    }
-
-    // For the library.
-    const std::optional<duration>& total() const { return total_; }
-    const std::optional<duration>& idle() const { return idle_; }
-    const detail::notice_handler<progress>& progress_handler() const { return progress_; }
-
-private:
-    std::optional<duration> total_;
-    std::optional<duration> idle_;
-    detail::notice_handler<progress> progress_;
+    detail::question_handler sampling_;
+    bool sampling_tools_ = false;
+    bool sampling_context_ = false;
+    detail::question_handler form_;
+    detail::question_handler url_;
+    detail::notice_handlers notices_;
 };
 
 } // namespace comcp::inline COMCP_ABI

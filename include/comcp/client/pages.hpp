@@ -6,37 +6,79 @@
 
 #include <comcp/client/listing.hpp>
 #include <comcp/json/value.hpp>
-#include <comcp/protocol/tools.hpp>
+#include <comcp/protocol/methods.hpp>
 #include <comcp/result.hpp>
 
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// Collects pages into a list and decides when to stop. Pure: no I/O.
-class tool_pages
+/// How a list is asked for: its method, the member with its items, and how one is read. A server that does not declare
+/// the capability is not asked (NEGO 65); tools are asked for all the same, since there are servers that have some and
+/// declare nothing (NEGO 66).
+template <class Item>
+struct list_traits;
+
+template <>
+struct list_traits<tool>
 {
+    static constexpr std::string_view method = method::tools_list;
+    static constexpr std::string_view member = "tools";
+    static result<tool> read(const json::value& from) { return read_tool(from); }
+};
+
+template <>
+struct list_traits<resource>
+{
+    static constexpr std::string_view method = method::resources_list;
+    static constexpr std::string_view member = "resources";
+    static result<resource> read(const json::value& from) { return read_resource(from); }
+};
+
+template <>
+struct list_traits<resource_template>
+{
+    static constexpr std::string_view method = method::resources_templates_list;
+    static constexpr std::string_view member = "resourceTemplates";
+    static result<resource_template> read(const json::value& from) { return read_resource_template(from); }
+};
+
+template <>
+struct list_traits<prompt>
+{
+    static constexpr std::string_view method = method::prompts_list;
+    static constexpr std::string_view member = "prompts";
+    static result<prompt> read(const json::value& from) { return read_prompt(from); }
+};
+
+/// Collects pages into a list and decides when to stop. Pure: no I/O.
+template <class Item>
+class page_collector
+{
+    using traits = list_traits<Item>;
+
 public:
-    tool_pages(std::size_t most_pages, std::size_t most_tools) : most_pages_(most_pages), most_tools_(most_tools) {}
+    page_collector(std::size_t most_pages, std::size_t most_items) : most_pages_(most_pages), most_items_(most_items) {}
 
     /// Reads one page out of a message's memory. A fault says that it is no page at all.
     std::optional<fault> add(const json::object& result)
     {
         next_.reset();
-        const json::array* items = array_member(result, "tools");
-        if (!items) return fail(errc::invalid_message, "the list of tools is not an array");
+        const json::array* items = array_member(result, traits::member);
+        if (!items) return fail(errc::invalid_message, std::string(traits::member) + " is not an array");
         ++pages_;
         for (const json::value& item : *items) {
-            if (list_.tools.size() >= most_tools_) {
-                stop("more than " + std::to_string(most_tools_) + " tools");
+            if (list_.items.size() >= most_items_) {
+                stop("more than " + std::to_string(most_items_) + " " + std::string(traits::member));
                 return std::nullopt;
             }
-            result_of(item);
+            add_item(item);
         }
         // Present, not true: "" is a cursor (2026-07-28, pagination; F-3).
         if (const auto cursor = string_member(result, "nextCursor")) {
@@ -56,26 +98,26 @@ public:
         list_.complete = false;
         list_.why_partial = std::move(why);
     }
-    tool_list take() { return std::move(list_); }
+    list_of<Item> take() { return std::move(list_); }
 
 private:
-    void result_of(const json::value& item)
+    void add_item(const json::value& item)
     {
-        auto read = read_tool(item);
+        auto read = traits::read(item);
         if (!read) {
             if (list_.problems.size() < 100) list_.problems.push_back(read.error().text);
-        } else if (names_.insert(read->name).second) {
-            list_.tools.push_back(std::move(*read));
+        } else if (keys_.emplace(key_of(*read)).second) {
+            list_.items.push_back(std::move(*read));
         }
     }
 
     std::size_t most_pages_;
-    std::size_t most_tools_;
+    std::size_t most_items_;
     std::size_t pages_ = 0;
-    tool_list list_;
+    list_of<Item> list_;
     std::optional<std::string> next_;
     std::unordered_set<std::string> seen_;
-    std::unordered_set<std::string> names_;
+    std::unordered_set<std::string> keys_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -13,9 +13,8 @@
 namespace comcp::inline COMCP_ABI
 {
 
-/// Thrown by a handler of a client (sampling, elicitation, roots): the peer gets this code and message. A user who
-/// refuses a sampling request is code -1 (2025-11-25, sampling). Any other exception is answered as an internal error
-/// with a fixed text.
+/// Thrown by a handler of a client (sampling, elicitation): the peer gets this code and message. Any other exception is
+/// answered as an internal error with a fixed text.
 class request_error : public std::runtime_error
 {
 public:
@@ -26,5 +25,11 @@ public:
 private:
     std::int64_t code_;
 };
+
+/// The user refuses what the server asks of the model: `throw comcp::user_rejected()` (2025-11-25, sampling: code -1).
+inline request_error user_rejected(const std::string& message = "the user rejected the request")
+{
+    return request_error(-1, message);
+}
 
 } // namespace comcp::inline COMCP_ABI

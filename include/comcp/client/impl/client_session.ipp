@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What a client does with the messages of its server, and how notices reach the host: see client/client_session.hpp and
-// client/notices.hpp.
+// What a client does with the messages of its server: see client/client_session.hpp.
 #pragma once
 
 #include <comcp/client/client_session.hpp>
+#include <comcp/session/progress_token.hpp>
 
 #include <memory>
 #include <string>
@@ -13,13 +13,44 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL client_capabilities client_session::capabilities(const client_options& options)
+COMCP_DECL client_session::client_session(session& owner, std::shared_ptr<const client_options> options,
+                                          std::optional<std::vector<root>> roots)
+    : session_(owner),
+      options_(std::move(options)),
+      notices_(std::make_shared<notice_pump>(options_->notices(), options_->limits.notices)),
+      roots_(std::move(roots))
 {
-    client_capabilities declared;
-    if (options.offered_roots()) declared.declare("roots", "listChanged");
-    if (options.sampling()) declared.declare("sampling");
-    if (options.elicitation()) declared.declare("elicitation");
-    return declared;
+    auto beginning = std::make_shared<agreement>();
+    beginning->declared = capabilities();
+    agreed_ = std::move(beginning);
+}
+
+COMCP_DECL void client_session::agree(wire::initialize_result server)
+{
+    auto agreed = std::make_shared<agreement>(*agreed_);
+    agreed->server = std::move(server);
+    agreed_ = std::move(agreed);
+}
+
+COMCP_DECL client_capabilities client_session::capabilities() const
+{
+    json::object all;
+    if (roots_) all["roots"].emplace_object()["listChanged"] = true;
+    if (options_->sampling()) {
+        json::object& parts = all["sampling"].emplace_object();
+        if (options_->allows_sampling_context()) parts["context"].emplace_object();
+        if (options_->allows_sampling_tools()) parts["tools"].emplace_object();
+    }
+    // Forms alone are an empty object, which every revision knows: there are servers that refuse its newer members
+    // (SHAPE 40).
+    if (options_->form_elicitation() || options_->url_elicitation()) {
+        json::object& modes = all["elicitation"].emplace_object();
+        if (options_->url_elicitation()) {
+            if (options_->form_elicitation()) modes["form"].emplace_object();
+            modes["url"].emplace_object();
+        }
+    }
+    return client_capabilities(all);
 }
 
 COMCP_DECL void client_session::on_request(const rpc::message& request, const answer_route& route)
@@ -27,42 +58,56 @@ COMCP_DECL void client_session::on_request(const rpc::message& request, const an
     if (request.method == method::ping)
         return session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
     if (request.method == method::roots_list && roots_)
-        return session_.answer(request.id, route, [this](std::string& out) { write_roots(out, *roots_); });
+        return session_.answer(request.id, route, [this](std::string& out) {
+            session_.codec().write_roots(out, *roots_, session_.spoken());
+        });
     if (request.method == method::sampling_create_message && options_->sampling())
-        return run(request, route, options_->sampling());
-    if (request.method == method::elicitation_create && options_->elicitation())
-        return run(request, route, options_->elicitation());
+        return ask(request, route, options_->sampling());
+    if (request.method == method::elicitation_create && (options_->form_elicitation() || options_->url_elicitation()))
+        return elicit(request, route);
     session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
 }
 
-COMCP_DECL void client_session::on_notification(const rpc::message& notice)
+COMCP_DECL void client_session::elicit(const rpc::message& request, const answer_route& route)
 {
-    if (notice.method == method::message && notice.params)
-        return notices_->logged(session_, read_log_message(*notice.params));
-    if (notice.method == method::tools_list_changed && options_->tools_changed()) {
-        try {
-            options_->tools_changed()();
-        } catch (...) { // a callback's own failure
-        }
-    }
+    const json::value* const mode = request.params ? member(*request.params, "mode") : nullptr;
+    const question_handler* handler = nullptr;
+    if (!mode || *mode == "form") handler = &options_->form_elicitation();
+    else if (*mode == "url") handler = &options_->url_elicitation();
+    if (handler && *handler) return ask(request, route, *handler);
+    session_.answer_error(&request.id, route, rpc_code::invalid_params, "this mode was not declared");
 }
 
-COMCP_DECL void client_session::run(const rpc::message& request, const answer_route& route,
-                                    const client_options::request_handler& handler)
+COMCP_DECL void client_session::ask(const rpc::message& request, const answer_route& route,
+                                    const question_handler& handler)
 {
     const auto admitted = session_.admit(request, route);
     if (!admitted) return;
-    json::object params;
-    if (request.params) params = json::object(*request.params, json::storage_ptr()); // owns its memory
-    session_.spawn(admitted, answer(session_.shared_from_this(), admitted, handler, std::move(params)));
+    admitted->token = progress_token_of(request);
+    json::object params; // owns its memory
+    json::object meta;
+    if (request.params) {
+        params = json::object(*request.params, json::storage_ptr());
+        if (const json::object* sent = object_member(params, "_meta")) meta = *sent;
+    }
+    client_context context(agreed_, admitted, std::move(meta));
+    session_.spawn(admitted,
+                   answer(session_.shared_from_this(), admitted, handler, std::move(params), std::move(context)));
 }
 
+struct write_text
+{
+    const std::string& text;
+    void operator()(std::string& out) const { out += text; }
+};
+
 COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std::shared_ptr<inbound> request,
-                                             client_options::request_handler handler, json::object params)
+                                             question_handler handler, json::object params, client_context context)
 {
     try {
-        const json::object result = co_await handler(std::move(params));
-        owner->answer(*request, [&](std::string& out) { write_value(out, result); });
+        auto answering = handler(std::move(params), context);
+        const std::string result = co_await std::move(answering);
+        owner->answer(*request, write_text{result});
     } catch (const request_error& refused) {
         owner->answer_error(*request, refused.code(), refused.what());
     } catch (...) {
@@ -70,55 +115,29 @@ COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std
     }
 }
 
-COMCP_DECL void notice_pump::progressed(session& owner, const std::shared_ptr<progress_state>& to, progress notice)
+COMCP_DECL void client_session::on_notification(const rpc::message& notice)
 {
-    if (to->handler.is_plain() && !running_) return call_plain(to->handler, notice);
-    const bool waits = to->newest.has_value();
-    to->newest = std::move(notice);
-    if (waits) return; // coalesced: its place in the queue stays
-    queue_.push_back({to, std::nullopt});
-    start(owner);
-}
-
-COMCP_DECL void notice_pump::logged(session& owner, log_message notice)
-{
-    if (!log_) return;
-    if (log_.is_plain() && !running_) return call_plain(log_, notice);
-    if (waiting_logs_ >= most_logs_) return owner.count_dropped_notice();
-    ++waiting_logs_;
-    queue_.push_back({nullptr, std::move(notice)});
-    start(owner);
-}
-
-COMCP_DECL void notice_pump::start(session& owner)
-{
-    if (running_) return;
-    running_ = true;
-    owner.spawn_beside(run(shared_from_this()));
-}
-
-COMCP_DECL task<void> notice_pump::run(std::shared_ptr<notice_pump> self)
-{
-    while (!self->queue_.empty()) {
-        entry next = std::move(self->queue_.front());
-        self->queue_.pop_front();
-        if (next.log) --self->waiting_logs_;
-        try {
-            if (next.log) {
-                co_await deliver(self->log_, std::move(*next.log));
-            } else if (!next.call->ended && next.call->newest) {
-                progress newest = std::move(*next.call->newest);
-                next.call->newest.reset();
-                co_await deliver(next.call->handler, std::move(newest));
-            }
-        } catch (...) {
-        }
-        const auto state = co_await asio::this_coro::cancellation_state;
-        if (state.cancelled() != asio::cancellation_type::none) break;
+    if (notice.method == method::tools_list_changed) return notices_->tools_changed(session_);
+    if (notice.method == method::resources_list_changed) return notices_->resources_changed(session_);
+    if (notice.method == method::prompts_list_changed) return notices_->prompts_changed(session_);
+    if (!notice.params) return;
+    if (notice.method == method::message) return notices_->logged(session_, read_log_message(*notice.params));
+    if (notice.method == method::resources_updated) {
+        const auto uri = string_member(*notice.params, "uri");
+        return uri ? notices_->updated(session_, std::string(*uri)) : void();
     }
-    self->queue_.clear();
-    self->waiting_logs_ = 0;
-    self->running_ = false;
+    if (notice.method == method::elicitation_complete) {
+        std::string id = read_elicitation_complete(*notice.params);
+        if (!id.empty()) notices_->elicited(session_, std::move(id));
+    }
+}
+
+COMCP_DECL void client_session::missed(const std::vector<std::string>& subscribed)
+{
+    notices_->tools_changed(session_);
+    notices_->resources_changed(session_);
+    notices_->prompts_changed(session_);
+    for (const std::string& uri : subscribed) notices_->updated(session_, uri);
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
