@@ -57,6 +57,8 @@
 #include <comcp/server/impl/context.ipp>
 #include <comcp/server/impl/http_old_sse.ipp>
 #include <comcp/server/impl/http_service.ipp>
+#include <comcp/server/impl/http_takeover.ipp>
+#include <comcp/server/impl/left_calls.ipp>
 #include <comcp/server/impl/manual_executor.ipp>
 #include <comcp/server/impl/reply.ipp>
 #include <comcp/server/impl/run.ipp>
@@ -64,6 +66,8 @@
 #include <comcp/server/impl/run_lines.ipp>
 #include <comcp/server/impl/server.ipp>
 #include <comcp/server/impl/server_session.ipp>
+#include <comcp/server/impl/session_keeper.ipp>
+#include <comcp/server/impl/session_record.ipp>
 #include <comcp/server/impl/session_table.ipp>
 #include <comcp/server/impl/tool_entry.ipp>
 #include <comcp/session/impl/home.ipp>

@@ -7881,6 +7881,8 @@ struct http_service_limits
 
     /// A session without a call and without an open stream for so long ends: its id is then answered with 404.
     duration session_idle = std::chrono::minutes(30);
+    /// One operation of a session store. A session that could not be looked for in that time: 503 with Retry-After.
+    duration store_time = std::chrono::seconds(5);
     /// Silence on an SSE stream after which a comment is sent.
     duration keep_alive = std::chrono::seconds(15);
     /// A connection between two requests is closed.
@@ -7890,6 +7892,399 @@ struct http_service_limits
     duration body_time = std::chrono::seconds(60);
     /// Output that makes no progress: the connection is cut.
     duration write_time = std::chrono::seconds(30);
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/session_store.hpp
+//
+// Where the sessions of an HTTP service are kept so that another process can go on with them: a file system, a
+// database, Redis. The host writes one; without one, sessions live and die with their process. A store keeps texts as
+// it is given them and understands none.
+
+// ---- comcp/http/event_store.hpp
+//
+// The messages of a session's streams that a client can ask for again after its connection broke (2025-11-25,
+// transports: resumability and redelivery). One store belongs to one session, so no other session's messages are in
+// it. Bounded: the oldest give way, and who asks for them is told so. It decides no HTTP status and writes no event.
+
+#include <algorithm>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// How much one store keeps. Bytes are those of the messages plus 64 for each.
+struct event_store_limits
+{
+    std::size_t events = 1000;                   ///< of one stream
+    std::size_t stream_bytes = 4 * 1024 * 1024;  ///< of one stream
+    std::size_t session_bytes = 8 * 1024 * 1024; ///< of all streams together
+    std::size_t finished_streams = 64;           ///< that are kept after their last message
+};
+
+/// A place in a stream: behind the message with this number, which counts from 1.
+struct event_position
+{
+    std::uint64_t stream = 0;
+    std::uint64_t sequence = 0;
+
+    bool operator==(const event_position&) const = default;
+};
+
+/// What a client gets that resumes.
+enum class replay_state {
+    found,     ///< `events` follow what it has seen; there may be none
+    malformed, ///< the id is none of this session's store
+    unknown,   ///< there is no such stream, or it is no longer kept, or it never gave this id
+    gone,      ///< messages behind the id were already dropped, so that a replay would have a gap
+};
+
+struct stored_event
+{
+    std::string id;
+    std::string_view message; ///< valid until the store is changed
+};
+
+struct replay
+{
+    replay_state state = replay_state::malformed;
+    std::uint64_t stream = 0;
+    bool finished = false; ///< the stream had its last message: it ends behind the events
+    std::vector<stored_event> events;
+};
+
+namespace detail
+{
+
+// A '-' and a number as we write it: two texts never stand for the same place.
+inline bool take_number(std::string_view& text, std::uint64_t& out)
+{
+    if (!text.starts_with('-')) return false;
+    text.remove_prefix(1);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    const auto size = static_cast<std::size_t>(end - text.data());
+    if (error != std::errc() || (size > 1 && text.front() == '0')) return false;
+    text.remove_prefix(size);
+    return true;
+}
+
+} // namespace detail
+
+/// The two parts of the id of an event: the name of its stream, and its number there. Nothing for what is no such id.
+struct event_id_parts
+{
+    std::string_view stream;
+    std::uint64_t sequence = 0;
+};
+
+inline std::optional<event_id_parts> split_event_id(std::string_view id)
+{
+    const std::size_t at = id.rfind('-');
+    if (at == id.npos || at == 0) return std::nullopt;
+    event_id_parts out;
+    out.stream = id.substr(0, at);
+    id.remove_prefix(at);
+    if (!detail::take_number(id, out.sequence) || !id.empty()) return std::nullopt;
+    return out;
+}
+
+/// One step in the life of a stream, for whoever keeps it elsewhere as well.
+struct stream_change
+{
+    enum class kind {
+        opened,   ///< `text`: what the stream owes, as it was given
+        kept,     ///< `text`: the message with the number `sequence`; what is before `first` is kept no longer
+        finished, ///< it had its last message
+        dropped,  ///< nothing of it is kept any more
+    };
+
+    kind what = kind::opened;
+    std::string stream; ///< its name
+    std::uint64_t sequence = 0;
+    std::uint64_t first = 0;
+    std::string text;
+};
+
+/// Is told of every change of a store, in order.
+class stream_journal
+{
+public:
+    virtual void note(stream_change change) = 0;
+
+protected:
+    ~stream_journal() = default;
+};
+
+/// A store whose state is elsewhere, in a database, can stand in for the one below.
+template <class T>
+concept event_store = requires(T& store, std::uint64_t stream, std::string_view text) {
+    { store.open() } -> std::same_as<std::uint64_t>;
+    { store.append(stream, text) } -> std::same_as<std::string>;
+    { store.finish(stream) };
+    { store.drop(stream) };
+    { store.replay_after(text) } -> std::same_as<replay>;
+};
+
+/// The store in memory. Not safe for threads: it belongs to its session.
+///
+/// An id is `tag-stream-sequence`, so it names its stream (E-35), and a tag that no other session has makes the ids of
+/// other sessions malformed here. Give a short random token without a '-'; ids are visible, so not the session id.
+class memory_event_store
+{
+public:
+    explicit memory_event_store(std::string tag, event_store_limits bounds = {}) : tag_(std::move(tag)), limits_(bounds)
+    {}
+
+    /// Tells of all changes from now on; null: nobody. Without ownership.
+    void report_to(stream_journal* journal) { journal_ = journal; }
+
+    /// A new stream. The caller bounds how many are open. What it owes is only passed on.
+    std::uint64_t open(std::string_view owes = {})
+    {
+        streams_.try_emplace(++last_stream_);
+        tell(stream_change::kind::opened, last_stream_, owes);
+        return last_stream_;
+    }
+
+    /// Keeps a message, also while nobody is connected, and gives its id. An empty message, such as the priming event,
+    /// takes an id and is not replayed. Of a stream that is not open nothing is kept.
+    std::string append(std::uint64_t stream, std::string_view message)
+    {
+        const auto found = streams_.find(stream);
+        if (found == streams_.end()) return write_id({stream, 0});
+        kept& s = found->second;
+        ++s.last;
+        // What is over the bound alone would be dropped again at once, so it is not copied.
+        const bool fits = cost(message) <= std::min(limits_.stream_bytes, limits_.session_bytes);
+        if (fits) {
+            s.messages.emplace_back(message);
+            s.bytes += cost(message);
+            bytes_ += cost(message);
+            while (s.messages.size() > limits_.events || s.bytes > limits_.stream_bytes) drop_oldest(s);
+        } else {
+            drop_all(s);
+        }
+        const std::string id = write_id({stream, s.last});
+        if (journal_) tell_kept(stream, s, fits ? message : std::string_view());
+        keep_budget();
+        return id;
+    }
+
+    /// The stream had its last message. It is kept until newer ones need the room, because the client may have missed
+    /// just that message.
+    void finish(std::uint64_t stream)
+    {
+        const auto found = streams_.find(stream);
+        if (found == streams_.end() || found->second.finished) return;
+        found->second.finished = true;
+        tell(stream_change::kind::finished, stream);
+        finished_.push_back(stream);
+        while (finished_.size() > limits_.finished_streams) drop(finished_.front());
+    }
+
+    /// Forgets a stream at once.
+    void drop(std::uint64_t stream)
+    {
+        const auto found = streams_.find(stream);
+        if (found == streams_.end()) return;
+        bytes_ -= found->second.bytes;
+        streams_.erase(found);
+        std::erase(finished_, stream);
+        tell(stream_change::kind::dropped, stream);
+    }
+
+    /// What followed the event on its own stream. The id is a peer's: any text is allowed.
+    replay replay_after(std::string_view id) const
+    {
+        replay out;
+        const std::optional<event_position> from = parse_id(id);
+        if (!from) return out;
+        out.stream = from->stream;
+        const auto found = streams_.find(from->stream);
+        if (found == streams_.end() || from->sequence > found->second.last) {
+            out.state = replay_state::unknown;
+            return out;
+        }
+        const kept& s = found->second;
+        const std::uint64_t first = s.last - s.messages.size() + 1;
+        if (from->sequence + 1 < first) {
+            out.state = replay_state::gone;
+            return out;
+        }
+        out.state = replay_state::found;
+        out.finished = s.finished;
+        for (std::uint64_t n = from->sequence + 1; n <= s.last; ++n) {
+            const std::string& message = s.messages[static_cast<std::size_t>(n - first)];
+            if (!message.empty()) out.events.push_back({write_id({from->stream, n}), message});
+        }
+        return out;
+    }
+
+    std::size_t bytes() const noexcept { return bytes_; }
+    std::size_t streams() const noexcept { return streams_.size(); }
+
+private:
+    struct kept
+    {
+        std::deque<std::string> messages; // the last one has the number `last`
+        std::uint64_t last = 0;
+        std::size_t bytes = 0;
+        bool finished = false;
+    };
+
+    static std::size_t cost(std::string_view message) noexcept { return message.size() + 64; }
+
+    std::string name_of(std::uint64_t stream) const { return tag_ + '-' + std::to_string(stream); }
+
+    std::string write_id(event_position at) const { return name_of(at.stream) + '-' + std::to_string(at.sequence); }
+
+    void tell(stream_change::kind what, std::uint64_t stream, std::string_view text = {})
+    {
+        if (journal_) journal_->note({what, name_of(stream), 0, 0, std::string(text)});
+    }
+
+    void tell_kept(std::uint64_t stream, const kept& s, std::string_view message)
+    {
+        const std::uint64_t first = s.last - s.messages.size() + 1;
+        journal_->note({stream_change::kind::kept, name_of(stream), s.last, first, std::string(message)});
+    }
+
+    std::optional<event_position> parse_id(std::string_view id) const
+    {
+        if (!id.starts_with(tag_)) return std::nullopt;
+        id.remove_prefix(tag_.size());
+        event_position at;
+        if (!detail::take_number(id, at.stream) || !detail::take_number(id, at.sequence) || !id.empty())
+            return std::nullopt;
+        return at;
+    }
+
+    void drop_oldest(kept& s)
+    {
+        const std::size_t size = cost(s.messages.front());
+        s.messages.pop_front();
+        s.bytes -= size;
+        bytes_ -= size;
+    }
+
+    void drop_all(kept& s)
+    {
+        bytes_ -= s.bytes;
+        s.bytes = 0;
+        s.messages.clear();
+    }
+
+    // Finished streams go first, the one that finished first of all; then the oldest messages of the largest stream,
+    // so that a talkative stream does not cost the others theirs.
+    void keep_budget()
+    {
+        while (bytes_ > limits_.session_bytes && !finished_.empty()) drop(finished_.front());
+        while (bytes_ > limits_.session_bytes) {
+            drop_oldest(std::ranges::max_element(streams_, {}, [](const auto& s) { return s.second.bytes; })->second);
+        }
+    }
+
+    std::string tag_;
+    event_store_limits limits_;
+    stream_journal* journal_ = nullptr;
+    std::map<std::uint64_t, kept> streams_;
+    std::deque<std::uint64_t> finished_; // in the order in which they finished
+    std::uint64_t last_stream_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+static_assert(event_store<memory_event_store>);
+
+} // namespace comcp::inline COMCP_ABI::http
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Whose record a save replaces.
+enum class session_save {
+    take,  ///< anybody's: the process now goes on with the session
+    renew, ///< its own, or none; the record of another owner stays as it is
+};
+
+/// What is kept of one stream of a session.
+struct stored_stream
+{
+    std::string owes;               ///< as `stream_change::opened` gave it
+    bool finished = false;          ///< nothing follows
+    std::uint64_t last = 0;         ///< the number of the last event
+    std::deque<std::string> events; ///< the last of all; the last one has the number `last`
+
+    /// Makes a change that is none of `dropped`: for stores that keep streams whole.
+    void apply(http::stream_change change)
+    {
+        switch (change.what) {
+        case http::stream_change::kind::opened: owes = std::move(change.text); break;
+        case http::stream_change::kind::kept:
+            if (change.sequence != last + 1) events.clear(); // a gap: what was before leads nowhere
+            last = change.sequence;
+            events.push_back(std::move(change.text));
+            while (!events.empty() && last - events.size() + 1 < change.first) events.pop_front();
+            break;
+        case http::stream_change::kind::finished: finished = true; break;
+        case http::stream_change::kind::dropped: break;
+        }
+    }
+};
+
+/// Set with `http_service_options::sessions(store)`.
+///
+/// Ids, owners and names of streams are of A-Z a-z 0-9 - _ and at most 64 characters, so that they may be keys or names
+/// of files. A session has one owner, the process that saved it last, and the service calls for one session one
+/// operation after another, but for the two that load. What throws, or takes longer than
+/// `http_service_limits::store_time`, has failed: the service then goes on without the store as far as that is
+/// possible.
+///
+/// A record is saved again after half of `session_idle` at the latest while the session is in use. So a store may drop
+/// what was not saved for much longer than `session_idle`: its process has died. The same of a stream that did not
+/// change for so long.
+///
+/// *Cancellation*: terminal, when the time is over. Thread rule: called on several executors of the context at once
+/// unless the service is single-threaded. It outlives the service and what it has begun there.
+class session_store
+{
+public:
+    session_store() = default;
+    session_store(const session_store&) = delete;
+    session_store& operator=(const session_store&) = delete;
+    virtual ~session_store() = default;
+
+    /// The record of a session; nothing when there is none.
+    virtual task<std::optional<std::string>> load(std::string session) = 0;
+    /// Keeps the record, whole or not at all.
+    virtual task<void> save(std::string session, std::string owner, std::string record, session_save how) = 0;
+    /// Forgets the session and its streams, if it has this owner; in any case when `owner` is empty.
+    virtual task<void> erase(std::string session, std::string owner) = 0;
+
+    /// Keeps what became of the session's streams, in this order; ignores changes of what it does not know: a session,
+    /// or a stream that was not opened. The service decides how much is kept, within `stored_events` and
+    /// `stored_bytes`, and says with each event what may be forgotten.
+    virtual task<void> append(std::string session, std::vector<http::stream_change> changes) = 0;
+    /// What is kept of one stream of this session; nothing when that is not known.
+    virtual task<std::optional<stored_stream>> load_stream(std::string session, std::string stream) = 0;
 };
 
 } // namespace comcp::inline COMCP_ABI
@@ -8025,6 +8420,15 @@ public:
         sessions_ = on;
         return *this;
     }
+    /// Keeps sessions outside of the process as well (server/session_store.hpp), so that another one can go on with
+    /// them: what was agreed, who the client is, its log level and subscriptions, and the events that it may have
+    /// missed. Calls that run do not move. Without it, sessions are kept in memory only.
+    http_service_options& sessions(session_store& in)
+    {
+        sessions_ = true;
+        store_ = &in;
+        return *this;
+    }
     /// False: streams have no event ids, and a connection that breaks loses what it did not get.
     http_service_options& resumable(bool on)
     {
@@ -8058,6 +8462,7 @@ public:
     const detail::http_authorizer& authorizer() const { return authorize_; }
     bool is_single_threaded() const { return single_threaded_; }
     bool has_sessions() const { return sessions_; }
+    session_store* store() const { return sessions_ ? store_ : nullptr; }
     bool is_resumable() const { return resumable_; }
     duration retry_after() const { return retry_; }
 
@@ -8066,6 +8471,7 @@ private:
     old_sse_paths old_;
     bool single_threaded_ = false;
     bool sessions_ = true;
+    session_store* store_ = nullptr;
     bool resumable_ = true;
     duration retry_ = std::chrono::seconds(1);
 };
@@ -8717,243 +9123,6 @@ using server = basic_server<>;
 // every message of the session goes to the one it belongs to, as JSON or as an event of a stream. It decides no status
 // of its own and knows neither ids of sessions nor who may use them: that is server/http_service.hpp.
 
-// ---- comcp/http/event_store.hpp
-//
-// The messages of a session's streams that a client can ask for again after its connection broke (2025-11-25,
-// transports: resumability and redelivery). One store belongs to one session, so no other session's messages are in
-// it. Bounded: the oldest give way, and who asks for them is told so. It decides no HTTP status and writes no event.
-
-#include <algorithm>
-#include <charconv>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI::http
-{
-
-/// How much one store keeps. Bytes are those of the messages plus 64 for each.
-struct event_store_limits
-{
-    std::size_t events = 1000;                   ///< of one stream
-    std::size_t stream_bytes = 4 * 1024 * 1024;  ///< of one stream
-    std::size_t session_bytes = 8 * 1024 * 1024; ///< of all streams together
-    std::size_t finished_streams = 64;           ///< that are kept after their last message
-};
-
-/// A place in a stream: behind the message with this number, which counts from 1.
-struct event_position
-{
-    std::uint64_t stream = 0;
-    std::uint64_t sequence = 0;
-
-    bool operator==(const event_position&) const = default;
-};
-
-/// What a client gets that resumes.
-enum class replay_state {
-    found,     ///< `events` follow what it has seen; there may be none
-    malformed, ///< the id is none of this session's store
-    unknown,   ///< there is no such stream, or it is no longer kept, or it never gave this id
-    gone,      ///< messages behind the id were already dropped, so that a replay would have a gap
-};
-
-struct stored_event
-{
-    std::string id;
-    std::string_view message; ///< valid until the store is changed
-};
-
-struct replay
-{
-    replay_state state = replay_state::malformed;
-    std::uint64_t stream = 0;
-    bool finished = false; ///< the stream had its last message: it ends behind the events
-    std::vector<stored_event> events;
-};
-
-/// A store whose state is elsewhere, in a database, can stand in for the one below.
-template <class T>
-concept event_store = requires(T& store, std::uint64_t stream, std::string_view text) {
-    { store.open() } -> std::same_as<std::uint64_t>;
-    { store.append(stream, text) } -> std::same_as<std::string>;
-    { store.finish(stream) };
-    { store.drop(stream) };
-    { store.replay_after(text) } -> std::same_as<replay>;
-};
-
-/// The store in memory. Not safe for threads: it belongs to its session.
-///
-/// An id is `tag-stream-sequence`, so it names its stream (E-35), and a tag that no other session has makes the ids of
-/// other sessions malformed here. Give a short random token without a '-'; ids are visible, so not the session id.
-class memory_event_store
-{
-public:
-    explicit memory_event_store(std::string tag, event_store_limits bounds = {}) : tag_(std::move(tag)), limits_(bounds)
-    {}
-
-    /// A new stream. The caller bounds how many are open.
-    std::uint64_t open()
-    {
-        streams_.try_emplace(++last_stream_);
-        return last_stream_;
-    }
-
-    /// Keeps a message, also while nobody is connected, and gives its id. An empty message, such as the priming event,
-    /// takes an id and is not replayed. Of a stream that is not open nothing is kept.
-    std::string append(std::uint64_t stream, std::string_view message)
-    {
-        const auto found = streams_.find(stream);
-        if (found == streams_.end()) return write_id({stream, 0});
-        kept& s = found->second;
-        ++s.last;
-        // What is over the bound alone would be dropped again at once, so it is not copied.
-        const bool fits = cost(message) <= std::min(limits_.stream_bytes, limits_.session_bytes);
-        if (fits) {
-            s.messages.emplace_back(message);
-            s.bytes += cost(message);
-            bytes_ += cost(message);
-            while (s.messages.size() > limits_.events || s.bytes > limits_.stream_bytes) drop_oldest(s);
-        } else {
-            drop_all(s);
-        }
-        const std::string id = write_id({stream, s.last});
-        keep_budget();
-        return id;
-    }
-
-    /// The stream had its last message. It is kept until newer ones need the room, because the client may have missed
-    /// just that message.
-    void finish(std::uint64_t stream)
-    {
-        const auto found = streams_.find(stream);
-        if (found == streams_.end() || found->second.finished) return;
-        found->second.finished = true;
-        finished_.push_back(stream);
-        while (finished_.size() > limits_.finished_streams) drop(finished_.front());
-    }
-
-    /// Forgets a stream at once.
-    void drop(std::uint64_t stream)
-    {
-        const auto found = streams_.find(stream);
-        if (found == streams_.end()) return;
-        bytes_ -= found->second.bytes;
-        streams_.erase(found);
-        std::erase(finished_, stream);
-    }
-
-    /// What followed the event on its own stream. The id is a peer's: any text is allowed.
-    replay replay_after(std::string_view id) const
-    {
-        replay out;
-        const std::optional<event_position> from = parse_id(id);
-        if (!from) return out;
-        out.stream = from->stream;
-        const auto found = streams_.find(from->stream);
-        if (found == streams_.end() || from->sequence > found->second.last) {
-            out.state = replay_state::unknown;
-            return out;
-        }
-        const kept& s = found->second;
-        const std::uint64_t first = s.last - s.messages.size() + 1;
-        if (from->sequence + 1 < first) {
-            out.state = replay_state::gone;
-            return out;
-        }
-        out.state = replay_state::found;
-        out.finished = s.finished;
-        for (std::uint64_t n = from->sequence + 1; n <= s.last; ++n) {
-            const std::string& message = s.messages[static_cast<std::size_t>(n - first)];
-            if (!message.empty()) out.events.push_back({write_id({from->stream, n}), message});
-        }
-        return out;
-    }
-
-    std::size_t bytes() const noexcept { return bytes_; }
-    std::size_t streams() const noexcept { return streams_.size(); }
-
-private:
-    struct kept
-    {
-        std::deque<std::string> messages; // the last one has the number `last`
-        std::uint64_t last = 0;
-        std::size_t bytes = 0;
-        bool finished = false;
-    };
-
-    static std::size_t cost(std::string_view message) noexcept { return message.size() + 64; }
-
-    std::string write_id(event_position at) const
-    {
-        return tag_ + '-' + std::to_string(at.stream) + '-' + std::to_string(at.sequence);
-    }
-
-    std::optional<event_position> parse_id(std::string_view id) const
-    {
-        if (!id.starts_with(tag_)) return std::nullopt;
-        id.remove_prefix(tag_.size());
-        event_position at;
-        if (!take_number(id, at.stream) || !take_number(id, at.sequence) || !id.empty()) return std::nullopt;
-        return at;
-    }
-
-    // A '-' and a number as we write it: two texts never stand for the same place.
-    static bool take_number(std::string_view& text, std::uint64_t& out)
-    {
-        if (!text.starts_with('-')) return false;
-        text.remove_prefix(1);
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-        const auto size = static_cast<std::size_t>(end - text.data());
-        if (error != std::errc() || (size > 1 && text.front() == '0')) return false;
-        text.remove_prefix(size);
-        return true;
-    }
-
-    void drop_oldest(kept& s)
-    {
-        const std::size_t size = cost(s.messages.front());
-        s.messages.pop_front();
-        s.bytes -= size;
-        bytes_ -= size;
-    }
-
-    void drop_all(kept& s)
-    {
-        bytes_ -= s.bytes;
-        s.bytes = 0;
-        s.messages.clear();
-    }
-
-    // Finished streams go first, the one that finished first of all; then the oldest messages of the largest stream,
-    // so that a talkative stream does not cost the others theirs.
-    void keep_budget()
-    {
-        while (bytes_ > limits_.session_bytes && !finished_.empty()) drop(finished_.front());
-        while (bytes_ > limits_.session_bytes) {
-            drop_oldest(std::ranges::max_element(streams_, {}, [](const auto& s) { return s.second.bytes; })->second);
-        }
-    }
-
-    std::string tag_;
-    event_store_limits limits_;
-    std::map<std::uint64_t, kept> streams_;
-    std::deque<std::uint64_t> finished_; // in the order in which they finished
-    std::uint64_t last_stream_ = 0;
-    std::size_t bytes_ = 0;
-};
-
-static_assert(event_store<memory_event_store>);
-
-} // namespace comcp::inline COMCP_ABI::http
-
 // ---- comcp/http/exchange.hpp
 //
 // One POST, or one stream of a GET, on its way: a session's transport writes into it on one side, and what answers the
@@ -9346,6 +9515,9 @@ public:
     /// The reader goes. A stream that can be resumed lives on, and its later events are kept.
     void leave(std::uint32_t reader);
 
+    /// What is owed on it, for a journal of its stream (http/event_store.hpp).
+    void owes(std::string what) { owes_ = std::move(what); }
+
     /// What the request holds of the service's memory; given back when the exchange is over.
     void count(budget_share body) { body_ = std::move(body); }
 
@@ -9379,6 +9551,7 @@ private:
     std::uint32_t reader_ = first_reader; // 0: nobody
     std::uint32_t last_reader_ = first_reader;
     std::uint64_t kept_ = 0; // its stream in the event store; 0: none
+    std::string owes_;
     std::string out_;
     budget_share body_;
     budget_share output_; // what `out_` holds of a stream
@@ -9453,6 +9626,18 @@ public:
     /// A GET came with Last-Event-ID: what followed on that stream and, unless it has ended, what follows (E-35).
     opened resume_stream(std::string_view last_event_id, budget_share slot);
 
+    /// The same for a stream of another process, of which this is left: its events, then `answer` unless that is
+    /// empty. One that `goes_on` then becomes the client's own stream, the others end.
+    opened replay_stream(const std::vector<stored_event>& events, std::string_view answer, bool goes_on,
+                         budget_share slot);
+
+    /// Tells somebody of what is kept for resumption, until the session ends: what it then leaves unfinished stays so.
+    void report_to(std::shared_ptr<stream_journal> journal)
+    {
+        journal_ = std::move(journal);
+        if (store_) store_->report_to(journal_.get());
+    }
+
     /// Called once when the session is over.
     void on_closed(std::function<void()> call)
     {
@@ -9510,6 +9695,8 @@ private:
     /// Where messages go that belong to no POST; null when there is no such place.
     std::shared_ptr<exchange> standalone();
     std::shared_ptr<exchange> make_standalone();
+    /// A stream of which nothing more comes than what it is given.
+    std::shared_ptr<exchange> make_ended() const;
     /// Whether a message other than the answer can go on it.
     bool carries(const exchange& on) const;
     /// Makes a stream of an undecided exchange; false when the service has no more.
@@ -9542,12 +9729,107 @@ private:
     send_hint hint_;
     std::string scratch_;
 
+    std::shared_ptr<stream_journal> journal_;
     std::unique_ptr<memory_event_store> store_;
     budget_share kept_bytes_;
     std::function<void()> on_closed_;
 };
 
 } // namespace comcp::inline COMCP_ABI::http
+
+// ---- comcp/server/session_keeper.hpp
+//
+// How an HTTP service uses its session store: what is written, in which order, and who waits for it. One keeper for a
+// service, one kept_session for each session. What another process's session is made into is http_core's business.
+
+// ---- comcp/server/session_record.hpp
+//
+// What another process needs to go on with a session, as a text for a session store. Nothing of calls: they do not
+// move.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+struct session_record
+{
+    std::string id;
+    std::string principal;
+    /// How many processes had the session so far. Numbers of a process's own requests begin with it, so that an answer
+    /// to the one before is not taken for one to it.
+    std::int64_t generation = 1;
+    revision version = latest_legacy;
+    client_capabilities capabilities;
+    identity client;
+    log_level level = log_level::info;
+    std::vector<std::string> subscriptions; ///< URIs
+
+    static constexpr std::size_t most_bytes = 1024 * 1024;
+    static constexpr std::int64_t most_generations = std::int64_t{1} << 20;
+};
+
+/// A session that is kept outside of its process, as its role sees it. Thread rule: the session's executor.
+class kept_state
+{
+public:
+    kept_state() = default;
+    kept_state(const kept_state&) = delete;
+    kept_state& operator=(const kept_state&) = delete;
+
+    session_record record;
+    /// The record is that of another process's session, to go on with.
+    bool taken = false;
+
+    /// The record is no longer what was kept.
+    virtual void changed() = 0;
+
+protected:
+    ~kept_state() = default;
+};
+
+std::string write_session_record(const session_record& from);
+
+/// Members that are not known are passed over. *Errors*: a text that is too long, is no record, or is one of another
+/// version of the format.
+result<session_record> read_session_record(std::string_view text);
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/session/home.hpp
+//
+// The way back to a session's executor for code that runs elsewhere (handlers on the host's executor, registry changes
+// from any thread). Safe when the session, or even its io_context, is gone: what is posted then is dropped.
+
+#include <functional>
+#include <mutex>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Thread rule: any thread.
+class home
+{
+public:
+    explicit home(comcp::executor ex) : executor_(std::move(ex)) {}
+
+    /// Runs `work` on the session's executor, or never.
+    void post(std::function<void()> work);
+
+    /// The context is about to end.
+    void leave();
+
+private:
+    std::mutex mutex_;
+    comcp::executor executor_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
 
 // ---- comcp/session/session.hpp
 //
@@ -10032,37 +10314,6 @@ inline void write_error_without_id(std::string& out, std::int64_t code, std::str
 //
 // One request of the peer while a handler works on it. It carries its id and the way its answer goes, and is answered
 // at most once: the answer path is this object, never a table from ids to streams.
-
-// ---- comcp/session/home.hpp
-//
-// The way back to a session's executor for code that runs elsewhere (handlers on the host's executor, registry changes
-// from any thread). Safe when the session, or even its io_context, is gone: what is posted then is dropped.
-
-#include <functional>
-#include <mutex>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI::detail
-{
-
-/// Thread rule: any thread.
-class home
-{
-public:
-    explicit home(comcp::executor ex) : executor_(std::move(ex)) {}
-
-    /// Runs `work` on the session's executor, or never.
-    void post(std::function<void()> work);
-
-    /// The context is about to end.
-    void leave();
-
-private:
-    std::mutex mutex_;
-    comcp::executor executor_;
-};
-
-} // namespace comcp::inline COMCP_ABI::detail
 
 #include <array>
 #include <atomic>
@@ -10839,6 +11090,8 @@ public:
     void set_role(std::unique_ptr<session_role> role) { role_ = std::move(role); }
 
     void tell_role(role_event what) { role_->on_event(what); }
+    /// Our requests are numbered from behind this; before the first one.
+    void number_from(std::int64_t last) { last_id_ = last; }
     /// Keeps what the session only refers to.
     void keep_alive(std::shared_ptr<const void> what) { kept_ = std::move(what); }
 
@@ -11290,6 +11543,151 @@ private:
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+class kept_session;
+
+/// Thread rule: any thread, but for what is said to be on the keeper's executor.
+class session_keeper final : public std::enable_shared_from_this<session_keeper>, private parked
+{
+public:
+    struct settings
+    {
+        duration each = no_limit;             ///< one operation of the store
+        duration renew = no_limit;            ///< a record that is older is saved again
+        std::size_t queue = 0;                ///< bytes of events of one session that wait to be written
+        std::shared_ptr<http::budget> memory; ///< the same of all sessions
+    };
+
+    session_keeper(session_store& in, comcp::executor ex, std::string owner, settings with);
+    ~session_keeper();
+
+    session_store& store;
+    const std::string owner; ///< this process, among those that share the store
+    const settings with;
+
+    /// Sessions that are about to leave the store are not found there any more.
+    void begin_erase(const std::string& id);
+    void end_erase(const std::string& id);
+    bool erasing(std::string_view id) const;
+    /// Waits until the session has left the store. *Errors*: it could not be erased.
+    static task<result<void>> erased(std::shared_ptr<session_keeper> self, std::shared_ptr<kept_session> which);
+
+    /// Work that is to be waited for.
+    void begin_work() { ++working_; }
+    void end_work();
+    /// Waits until none is left. On the keeper's executor.
+    static task<void> idle(std::shared_ptr<session_keeper> self);
+    /// What is under way is the last.
+    void stop() { stopped_ = true; }
+    bool stopped() const { return stopped_; }
+
+    const comcp::executor& executor() const { return executor_; }
+
+private:
+    void wake();
+    void drop() override;
+
+    comcp::executor executor_;
+    std::shared_ptr<parking_lot> lot_;
+    std::shared_ptr<detail::home> home_;
+    wait_list quiet_;
+    bool context_gone_ = false;
+    std::atomic<std::size_t> working_{0};
+    std::atomic<bool> stopped_{false};
+    mutable std::mutex mutex_;
+    std::set<std::string, std::less<>> erasing_;
+};
+
+/// Takes part in a keeper's work for a scope.
+class keeper_work
+{
+public:
+    explicit keeper_work(std::shared_ptr<session_keeper> of) : of_(std::move(of)) { of_->begin_work(); }
+    keeper_work(const keeper_work&) = delete;
+    keeper_work& operator=(const keeper_work&) = delete;
+    ~keeper_work() { of_->end_work(); }
+
+private:
+    std::shared_ptr<session_keeper> of_;
+};
+
+/// One session as the store is to know it. Thread rule: the session's executor, but for what says otherwise.
+class kept_session final : public kept_state,
+                           public http::stream_journal,
+                           public std::enable_shared_from_this<kept_session>
+{
+public:
+    explicit kept_session(std::shared_ptr<session_keeper> by) : keeper_(std::move(by)) {}
+
+    void serve(const std::shared_ptr<session>& owner) { owner_ = owner; }
+
+    /// Saves it for the first time, and waits for that. A failure is tried again when the session is used again.
+    static task<void> begin(std::shared_ptr<kept_session> self);
+    void changed() override;
+    /// The session is in use.
+    void renew();
+    void note(http::stream_change change) override;
+    /// The session is over. `anybodys`: also if another process goes on with it.
+    void erase(bool anybodys);
+
+    /// A stream of another process. *Errors*: those of the store.
+    static task<result<std::optional<stored_stream>>> load_stream(std::shared_ptr<kept_session> self,
+                                                                  std::string stream);
+
+    /// The session leaves: after this nobody finds it in the store. Any thread.
+    void begin_erase();
+    enum class erasure {
+        none,
+        begun,
+        done,
+        failed,
+    };
+    erasure erased() const { return erasure_; }
+
+private:
+    class writer;
+    struct writer_ended
+    {
+        void operator()(std::exception_ptr) const {}
+    };
+
+    bool take(const http::stream_change& change);
+    void write_later();
+    /// Writes until nothing is left to write.
+    static task<void> write(std::shared_ptr<kept_session> self);
+    void end_erase(bool worked);
+
+    std::shared_ptr<session_keeper> keeper_;
+    std::weak_ptr<session> owner_;
+    std::atomic<erasure> erasure_{erasure::none};
+
+    bool writing_ = false;
+    bool erase_ = false;
+    bool erase_anybodys_ = false;
+    bool unsaved_ = false; // the last save failed
+    std::optional<session_save> save_;
+    time_point saved_{};
+    std::map<std::string, bool, std::less<>> streams_; // whether what follows on it is still taken
+    std::vector<http::stream_change> queue_;
+    http::budget_share queued_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -11306,8 +11704,15 @@ namespace comcp::inline COMCP_ABI::detail
 
 class session_table;
 
-/// Begins to end a session in order, from wherever one is. Null: nothing.
-void begin_to_end(const std::shared_ptr<session>& owner, std::string why);
+/// A session that has left the table, or is about to.
+struct leaving_session
+{
+    std::shared_ptr<session> owner;
+    std::shared_ptr<kept_session> kept;
+};
+
+/// Begins to end a session in order, from wherever one is, and to erase it if it is kept. Null: nothing.
+void begin_to_end(const leaving_session& which, std::string why, bool deleted = false);
 
 /// One session as the table knows it. Everything but `id` and `principal` is guarded by the table.
 struct table_entry
@@ -11315,6 +11720,7 @@ struct table_entry
     std::string id; ///< empty: it has none, and ends with its last lease
     std::string principal;
     std::shared_ptr<session> owner; // empty once it has left the table
+    std::shared_ptr<kept_session> kept;
     http::session_transport* wire = nullptr;
     std::size_t active = 0;
     bool used = false; // by a second request
@@ -11372,21 +11778,27 @@ public:
     {
         std::shared_ptr<session> owner;
         http::session_transport* wire = nullptr;
+        std::shared_ptr<kept_session> kept;
         session_lease lease;
 
         explicit operator bool() const { return owner != nullptr; }
     };
 
     /// Takes a session in that has no id yet. An empty lease: there are too many of these, or the table has ended.
-    session_lease adopt(std::shared_ptr<session> owner, http::session_transport* wire, std::string principal);
+    session_lease adopt(std::shared_ptr<session> owner, http::session_transport* wire, std::string principal,
+                        std::shared_ptr<kept_session> kept = nullptr);
     /// Gives it an id. At the cap the one that was idle for longest ends, those that never sent a second request first.
     /// *Errors*: errc::busy when none can give way; those of the system's random numbers.
     result<std::string> name(const session_lease& lease);
+    /// Gives it the id that it had in another process, for which there must be no session here.
+    result<std::string> name(const session_lease& lease, std::string id);
     /// The session with this id, when it is this principal's (K-9).
     in_use find(std::string_view id, std::string_view principal, session_lease::kind use);
     bool knows(std::string_view id, std::string_view principal) const;
     /// Removes a session and begins to end it; false when there is no such session of this principal.
     bool remove(std::string_view id, std::string_view principal);
+    /// What is kept of it elsewhere; null where nothing is.
+    std::shared_ptr<kept_session> kept(std::string_view id, std::string_view principal) const;
     /// The session ended by itself.
     void forget(std::string_view id);
 
@@ -11407,7 +11819,9 @@ private:
     void release(table_entry& entry, session_lease::kind use);
     std::shared_ptr<table_entry> find_entry(std::string_view id, std::string_view principal) const;
     /// Takes an entry out; what is returned is destroyed outside of the lock.
-    std::shared_ptr<session> take_out(table_entry& entry);
+    leaving_session take_out(table_entry& entry);
+    /// The same for a session that is not to be found elsewhere either.
+    leaving_session take_out_for_good(table_entry& entry);
     entries& idle_list(const table_entry& entry) { return entry.used ? used_ : fresh_; }
 
     void watch();
@@ -19164,12 +19578,7 @@ COMCP_DECL session_transport::opened session_transport::resume_stream(std::strin
         const auto at = std::ranges::find_if(*list, is_wanted);
         if (at != list->end()) found = *at;
     }
-    if (!found) { // it has ended: what is kept is all there is
-        found = std::make_shared<exchange>(lot_, exchange_form{});
-        found->head_ = exchange_head::stream;
-        found->output_ = budget_share(settings_->memory);
-        found->ended_ = true;
-    }
+    if (!found) found = make_ended(); // what is kept is all there is
     const std::uint32_t reader = found->attach(std::move(slot));
     // The reader before goes on in place, and with it whatever it was asked meanwhile: looked at anew.
     found->out_.clear();
@@ -19181,6 +19590,25 @@ COMCP_DECL session_transport::opened session_transport::resume_stream(std::strin
     }
     for (const stored_event& each : now.events) append_event(*found, each.id, each.message);
     return {replay_state::found, found, reader};
+}
+
+COMCP_DECL session_transport::opened session_transport::replay_stream(const std::vector<stored_event>& events,
+                                                                      std::string_view answer, bool goes_on,
+                                                                      budget_share slot)
+{
+    opened out;
+    std::string later; // what waits for the client's own stream comes behind what was sent on the old one
+    if (goes_on) {
+        out = open_stream(std::move(slot));
+        later = std::exchange(out.stream->out_, {});
+    } else {
+        out.stream = make_ended();
+        out.reader = out.stream->attach(std::move(slot));
+    }
+    for (const stored_event& each : events) append_event(*out.stream, each.id, each.message);
+    if (!answer.empty()) append_event(*out.stream, {}, answer);
+    out.stream->out_ += later;
+    return out;
 }
 
 // ---- the session's side --------------------------------------------------------------------------------------------
@@ -19291,6 +19719,7 @@ COMCP_DECL void session_transport::close() noexcept
 {
     if (closed_) return;
     closed_ = true;
+    if (store_) store_->report_to(nullptr);
     for (const auto& each : open_) end_exchange(*each, exchange_head::lost);
     if (standalone_) end_exchange(*standalone_, exchange_head::stream);
     for (const auto& each : quiet_) end_exchange(*each, exchange_head::stream);
@@ -19347,6 +19776,15 @@ COMCP_DECL std::shared_ptr<exchange> session_transport::make_standalone()
     made->head_ = exchange_head::stream;
     made->keeps_unread_ = true;
     made->output_ = budget_share(settings_->memory);
+    return made;
+}
+
+COMCP_DECL std::shared_ptr<exchange> session_transport::make_ended() const
+{
+    auto made = std::make_shared<exchange>(lot_, exchange_form{});
+    made->head_ = exchange_head::stream;
+    made->output_ = budget_share(settings_->memory);
+    made->ended_ = true;
     return made;
 }
 
@@ -19440,13 +19878,14 @@ COMCP_DECL memory_event_store* session_transport::store()
     std::erase(*tag, '-');
     tag->resize(std::min<std::size_t>(tag->size(), 12));
     store_ = std::make_unique<memory_event_store>(*std::move(tag), settings_->store);
+    store_->report_to(journal_.get());
     return store_.get();
 }
 
 COMCP_DECL std::string session_transport::keep(exchange& on, std::string_view text)
 {
     if (!on.form_.resumable || !store()) return {};
-    if (on.kept_ == 0) on.kept_ = store_->open();
+    if (on.kept_ == 0) on.kept_ = store_->open(on.owes_);
     std::string id = store_->append(on.kept_, text);
     const std::size_t now = store_->bytes();
     const std::size_t before = kept_bytes_.bytes();
@@ -23962,6 +24401,8 @@ private:
 namespace comcp::inline COMCP_ABI::detail
 {
 
+class kept_state;
+
 /// One live session as the server reaches it from any thread.
 struct live_session
 {
@@ -24016,6 +24457,8 @@ struct session_origin
     std::string principal; ///< who the host's authorization says it is
     /// Set for a session that is one request only: what is spoken without a handshake.
     std::optional<revision> assumed;
+    /// Set where sessions are kept outside of the process.
+    std::shared_ptr<kept_state> kept;
 };
 
 /// Makes the session of one client on `ex`, known to the server and not yet started.
@@ -24036,6 +24479,7 @@ task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -24087,6 +24531,7 @@ public:
     const std::shared_ptr<http::budget> memory;
     const std::shared_ptr<http::budget> streams;
     const std::shared_ptr<session_table> table;
+    const std::shared_ptr<session_keeper> keeper; ///< null: sessions are kept in memory only
 
 private:
     // What can be said without waiting; nothing when the request may go on.
@@ -24117,6 +24562,38 @@ private:
     };
     place place_of(const http::request& head) const;
     const http::guard& guard_of(place where) const;
+    // Sessions of other processes (impl/http_takeover.ipp).
+    enum class takeover {
+        done,
+        unknown, ///< there is no such session, or it is somebody else's
+        failed,  ///< the store could not be asked
+        no_room,
+    };
+    struct search
+    {
+        explicit search(std::shared_ptr<parking_lot> in) : lot(std::move(in)), over(*lot) {}
+        std::shared_ptr<parking_lot> lot;
+        wait_list over;
+        std::optional<takeover> found;
+    };
+    struct search_ended
+    {
+        void operator()(std::exception_ptr) const {}
+    };
+    std::shared_ptr<session_keeper> make_keeper() const;
+    /// Looks for the session of a request in the store when it is not here. Afterwards it is, or is unknown.
+    static task<refusal> look_for_session(std::shared_ptr<http_core> self, const http::request& head);
+    /// On the table's executor.
+    static task<takeover> take_over(std::shared_ptr<http_core> self, std::string id, std::string principal);
+    static task<void> run_search(std::shared_ptr<http_core> self, std::shared_ptr<search> as, std::string key,
+                                 std::string id, std::string principal);
+    static task<takeover> load(std::shared_ptr<http_core> self, std::string id, std::string principal);
+    /// On the session's executor.
+    static task<takeover> go_on(std::shared_ptr<http_core> self, comcp::executor ex, session_record with);
+    /// A stream of which the process is gone.
+    static task<http::response> resume_elsewhere(std::shared_ptr<http_core> self, session_table::in_use used,
+                                                 std::shared_ptr<session> owner, http::request whole);
+    http::response refuse_resume(http::replay_state why, http::request& whole) const;
 
     http::exchange_form form_of(const http::request& whole, bool resumable) const;
     comcp::executor executor_of_session() const;
@@ -24136,6 +24613,7 @@ private:
     std::shared_ptr<const http::session_transport_settings> settings_;
     std::shared_ptr<const http::session_transport_settings> old_settings_;
     std::atomic<bool> closing_{false};
+    std::unordered_map<std::string, std::shared_ptr<search>> searches_; // on the table's executor
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -24143,6 +24621,27 @@ private:
 // ---- comcp/server/impl/http_service.ipp
 //
 // Requests to a server over HTTP: see server/http_service.hpp.
+
+// ---- comcp/server/left_calls.hpp
+//
+// The calls of a process that is gone: which a POST holds, kept with its stream, and what is answered to them when the
+// stream is resumed elsewhere. Calls do not move, and nobody knows how far they came.
+
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// The id of the request in the body of a POST as JSON, or the array of those of a batch; "null" for what has none that
+/// can be told.
+std::string ids_of_calls(std::string_view body);
+
+/// An error for each, as its stream would have carried the answer: the outcome is unknown. The ids are a store's: any
+/// text is allowed.
+std::string answer_left_calls(std::string_view ids);
+
+} // namespace comcp::inline COMCP_ABI::detail
 
 #include <algorithm>
 #include <memory>
@@ -24251,6 +24750,7 @@ COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> s
       streams(std::make_shared<http::budget>(options.limits.streams)),
       table(std::make_shared<session_table>(options.is_single_threaded() ? ex : comcp::executor(asio::make_strand(ex)),
                                             options.limits.sessions, options.limits.session_idle)),
+      keeper(make_keeper()),
       executor_(std::move(ex)),
       lot_(make_parking_lot(executor_)),
       served_(std::move(served)),
@@ -24335,6 +24835,10 @@ COMCP_DECL task<http_core::refusal> http_core::refuse(std::shared_ptr<http_core>
         }
         head.principal = std::move(access->principal());
     }
+    if (self->keeper) {
+        auto refused = co_await look_for_session(self, head);
+        if (refused) co_return refused;
+    }
     co_return self->refuse_after_authorization(head);
 }
 
@@ -24375,7 +24879,15 @@ COMCP_DECL task<http::response> http_core::judge(std::shared_ptr<http_core> self
         if (self->options.is_single_threaded()) co_return co_await std::move(answer);
         co_return co_await on_executor(ex, std::move(answer));
     }
+    const auto deleted =
+        whole.method == "DELETE" && id && self->keeper ? self->table->kept(*id, whole.principal) : nullptr;
     if (whole.method == "DELETE" && id && self->table->remove(*id, whole.principal)) {
+        if (deleted) { // else it could be found in the store again
+            auto erased = session_keeper::erased(self->keeper, deleted);
+            const result<void> done = co_await on_executor(self->keeper->executor(), std::move(erased));
+            if (!done)
+                co_return http_error_answer(503, "the session could not be erased", std::move(whole.answer_fields));
+        }
         http::response gone;
         gone.status = 204;
         gone.fields = std::move(whole.answer_fields);
@@ -24405,6 +24917,10 @@ COMCP_DECL task<http::response> http_core::post(std::shared_ptr<http_core> self,
         *used.wire, self->form_of(whole, self->options.is_resumable()), std::move(used.lease));
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
+    if (used.kept) {
+        used.kept->renew();
+        posted->owes(ids_of_calls(whole.body));
+    }
     used.wire->deliver(posted, std::move(whole.body));
     if (posted->head() == http::exchange_head::undecided) co_await http::exchange::wait_head(posted);
     guard.stay();
@@ -24426,8 +24942,10 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     }
     auto carrier = std::make_unique<http::session_transport>(ex, self->settings_);
     http::session_transport& wire = *carrier;
+    const auto kept = self->keeper ? std::make_shared<kept_session>(self->keeper) : nullptr;
+    from.kept = kept;
     const std::shared_ptr<session> owner = make_server_session(served, ex, std::move(carrier), std::move(from));
-    session_lease lease = self->table->adopt(owner, &wire, whole.principal);
+    session_lease lease = self->table->adopt(owner, &wire, whole.principal, kept);
     if (!lease) {
         owner->abandon(fault(errc::closed, "there are too many sessions"));
         co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
@@ -24453,6 +24971,15 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     const auto id = self->table->name(posted->lease());
     if (!id) co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
     wire.on_closed(forget_session(self->table, *id));
+    if (kept) {
+        kept->serve(owner);
+        kept->record.id = *id;
+        kept->record.principal = whole.principal;
+        wire.report_to(kept);
+        co_await kept_session::begin(kept); // nobody holds an id that no other process can find
+        if (!owner->open())
+            co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
+    }
     http::response answer = self->answer_of(posted, owner, whole);
     answer.fields.add("Mcp-Session-Id", *id);
     co_return answer;
@@ -24464,24 +24991,26 @@ COMCP_DECL task<http::response> http_core::open_stream(std::shared_ptr<http_core
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    if (used.kept) used.kept->renew();
     http::budget_share slot(self->streams);
     if (!slot.grow(1)) co_return http_error_answer(503, "too many streams", std::move(whole.answer_fields));
     const auto last = whole.fields.find("Last-Event-ID");
     auto opened = last && !last->empty() ? used.wire->resume_stream(*last, std::move(slot))
                                          : used.wire->open_stream(std::move(slot));
-    switch (opened.state) {
-    case http::replay_state::found: break;
-    // Never 404, which would end the session.
-    case http::replay_state::malformed:
-        co_return http_error_answer(400, "Last-Event-ID is none of this session", std::move(whole.answer_fields));
-    case http::replay_state::unknown:
-        co_return http_error_answer(400, "the stream of Last-Event-ID is not kept any more",
-                                    std::move(whole.answer_fields));
-    case http::replay_state::gone:
-        co_return http_error_answer(400, "events after Last-Event-ID are not kept any more",
-                                    std::move(whole.answer_fields));
-    }
+    if (opened.state == http::replay_state::malformed && used.kept)
+        co_return co_await resume_elsewhere(self, std::move(used), owner, std::move(whole));
+    if (opened.state != http::replay_state::found) co_return self->refuse_resume(opened.state, whole);
     co_return self->stream_of(std::move(opened.stream), opened.reader, owner, std::move(used.lease), whole);
+}
+
+COMCP_DECL http::response http_core::refuse_resume(http::replay_state why, http::request& whole) const
+{
+    // Never 404, which would end the session.
+    const std::string_view text = why == http::replay_state::malformed ? "Last-Event-ID is none of this session"
+                                  : why == http::replay_state::unknown
+                                      ? "the stream of Last-Event-ID is not kept any more"
+                                      : "events after Last-Event-ID are not kept any more";
+    return http_error_answer(400, text, std::move(whole.answer_fields));
 }
 
 COMCP_DECL http::exchange_form http_core::form_of(const http::request& whole, bool resumable) const
@@ -24542,6 +25071,7 @@ COMCP_DECL http::response http_core::stream_of(std::shared_ptr<http::exchange> f
 COMCP_DECL void http_core::abandon()
 {
     closing_ = true;
+    if (keeper) keeper->stop();
     for (const auto& each : table->take_all())
         each->home()->post([each] { each->abandon(fault(errc::closed, "the service was destroyed")); });
 }
@@ -24556,11 +25086,15 @@ COMCP_DECL task<void> http_core::drain(std::shared_ptr<http_core> self, duration
         // Cancelled: what waits here ends, and so do the sessions.
     }
     const auto all = self->table->take_all();
-    for (const auto& each : all) begin_to_end(each, "the service was closed");
+    for (const auto& each : all) begin_to_end({each, nullptr}, "the service was closed");
     for (const auto& each : all) {
         auto end = session::wait_ended(each);
         co_await on_executor(each->executor(), std::move(end));
     }
+    if (!self->keeper) co_return;
+    auto idle = session_keeper::idle(self->keeper);
+    co_await on_executor(self->keeper->executor(), std::move(idle));
+    self->keeper->stop();
 }
 
 } // namespace detail
@@ -24810,6 +25344,361 @@ COMCP_DECL task<http::response> http_core::post_old(session_table::in_use used, 
     out.status = 202;
     out.fields = std::move(whole.answer_fields);
     co_return out;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/http_takeover.ipp
+//
+// An HTTP service goes on with sessions and streams of other processes: see server/session_store.hpp.
+
+// ---- comcp/detail/within.hpp
+//
+// Awaiting an operation of the host with a time limit. Not for the library's own operations, which have their limits
+// themselves: this costs a coroutine and a timer for each.
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// What an operation and who waits for it share; it lives as long as either.
+template <class T>
+struct limited
+{
+    explicit limited(const executor& ex) : lot(make_parking_lot(ex)), ended(*lot), limit(ex) {}
+    std::shared_ptr<parking_lot> lot;
+    waiter ended;
+    timer limit;
+    asio::cancellation_signal stop;
+    std::optional<result<T>> got;
+    bool late = false;
+};
+
+inline fault fault_of(std::exception_ptr failure)
+{
+    try {
+        std::rethrow_exception(std::move(failure));
+    } catch (const error& e) {
+        return e.fault();
+    } catch (const std::exception& e) {
+        return fail(errc::handler_failed, e.what());
+    } catch (...) {
+        return fail(errc::handler_failed, "an unknown exception");
+    }
+}
+
+template <class T>
+struct limited_end
+{
+    explicit limited_end(std::shared_ptr<limited<T>> of) : into(std::move(of)) {}
+    template <class... Value>
+    void operator()(std::exception_ptr failure, Value... value) const
+    {
+        if (failure) into->got.emplace(fault_of(std::move(failure)));
+        else into->got.emplace(std::move(value)...);
+        into->limit.cancel();
+        into->ended.complete();
+    }
+    std::shared_ptr<limited<T>> into;
+};
+
+template <class T>
+struct limited_late
+{
+    std::weak_ptr<limited<T>> of;
+    void operator()() const
+    {
+        const auto held = of.lock();
+        if (!held) return;
+        held->late = true;
+        held->ended.complete();
+    }
+};
+
+/// Awaits `work` on `ex`, which is the caller's executor, for at most `most`. Beyond that it is cancelled and left to
+/// itself, as it is when the caller is cancelled. What it throws is a fault.
+///
+/// *Errors*: none but errc::cancelled, of the caller; errc::timed_out is in the result.
+template <class T>
+task<result<T>> within(executor ex, duration most, task<T> work)
+{
+    const auto shared = std::make_shared<limited<T>>(ex);
+    asio::co_spawn(ex, std::move(work), asio::bind_cancellation_slot(shared->stop.slot(), limited_end<T>(shared)));
+    shared->limit.start(deadline_after(shared->limit.now(), most), limited_late<T>{shared});
+    while (!shared->got && !shared->late) {
+        co_await shared->ended.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) {
+            shared->stop.emit(asio::cancellation_type::terminal);
+            throw error(fail(errc::cancelled, "the operation was given up"));
+        }
+    }
+    if (!shared->got) {
+        shared->stop.emit(asio::cancellation_type::terminal);
+        co_return fail(errc::timed_out, "the operation took too long");
+    }
+    co_return std::move(*shared->got);
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// At most so many sessions are looked for at the same time.
+inline constexpr std::size_t most_searches = 64;
+
+/// Whether it may be a key or the name of a file.
+inline bool is_store_key(std::string_view text)
+{
+    constexpr std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    return !text.empty() && text.size() <= 64 && text.find_first_not_of(allowed) == text.npos;
+}
+
+COMCP_DECL std::shared_ptr<session_keeper> http_core::make_keeper() const
+{
+    if (!options.store()) return nullptr;
+    session_keeper::settings with;
+    with.each = options.limits.store_time;
+    with.renew = options.limits.session_idle == no_limit ? no_limit : options.limits.session_idle / 2;
+    with.queue = options.limits.stored_bytes;
+    with.memory = std::make_shared<http::budget>(options.limits.memory);
+    auto who = random_token();
+    if (!who) throw error(who.error());
+    return std::make_shared<session_keeper>(*options.store(), table->executor(), *std::move(who), std::move(with));
+}
+
+// ---- sessions ------------------------------------------------------------------------------------------------------
+
+COMCP_DECL task<http_core::refusal> http_core::look_for_session(std::shared_ptr<http_core> self,
+                                                                const http::request& head)
+{
+    const auto id = head.fields.find("Mcp-Session-Id");
+    // What was never given by any process is not worth a question.
+    if (!id || id->size() != 32 || !is_store_key(*id) || self->table->knows(*id, head.principal))
+        co_return std::nullopt;
+    takeover found = takeover::failed;
+    try {
+        auto asked = take_over(self, std::string(*id), head.principal);
+        found = co_await on_executor(self->table->executor(), std::move(asked));
+    } catch (...) {
+        // Out of memory, or cancelled: nobody waits then.
+    }
+    // Not 404: the session may well be there.
+    if (found == takeover::failed)
+        co_return http_error_answer(503, "the session could not be looked for", head.answer_fields);
+    if (found == takeover::no_room) co_return http_error_answer(503, "no room for another session", head.answer_fields);
+    co_return std::nullopt;
+}
+
+COMCP_DECL task<http_core::takeover> http_core::take_over(std::shared_ptr<http_core> self, std::string id,
+                                                          std::string principal)
+{
+    if (self->table->knows(id, principal)) co_return takeover::done; // it came while this waited to run
+    if (self->keeper->erasing(id)) co_return takeover::unknown;
+    std::string key = id + ' ' + principal;
+    std::shared_ptr<search> asked;
+    if (const auto at = self->searches_.find(key); at != self->searches_.end()) {
+        asked = at->second;
+    } else {
+        if (self->searches_.size() >= most_searches) co_return takeover::no_room;
+        asked = std::make_shared<search>(self->lot_);
+        self->searches_.emplace(key, asked);
+        // Nobody's own: whoever asked first may leave.
+        asio::co_spawn(self->table->executor(), run_search(self, asked, std::move(key), std::move(id), principal),
+                       search_ended());
+    }
+    while (!asked->found) {
+        co_await asked->over.wait();
+        const asio::cancellation_state state = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(state)) throw error(fail(errc::cancelled, "the request was given up"));
+    }
+    co_return *asked->found;
+}
+
+COMCP_DECL task<void> http_core::run_search(std::shared_ptr<http_core> self, std::shared_ptr<search> as,
+                                            std::string key, std::string id, std::string principal)
+{
+    const keeper_work working(self->keeper);
+    takeover found = takeover::failed;
+    try {
+        found = co_await load(self, std::move(id), std::move(principal));
+    } catch (...) {
+        // Out of memory.
+    }
+    self->searches_.erase(key);
+    as->found = found;
+    as->over.wake_all();
+}
+
+COMCP_DECL task<http_core::takeover> http_core::load(std::shared_ptr<http_core> self, std::string id,
+                                                     std::string principal)
+{
+    auto asked = self->keeper->store.load(id);
+    auto limited = within(self->table->executor(), self->options.limits.store_time, std::move(asked));
+    const result<std::optional<std::string>> text = co_await std::move(limited);
+    if (!text) co_return takeover::failed;
+    if (!*text) co_return takeover::unknown;
+    result<session_record> record = read_session_record(**text);
+    if (!record || record->id != id || record->principal != principal || self->keeper->erasing(id))
+        co_return takeover::unknown;
+    if (++record->generation > session_record::most_generations) co_return takeover::unknown;
+    const comcp::executor ex = self->executor_of_session();
+    auto going_on = go_on(self, ex, *std::move(record));
+    co_return co_await on_executor(ex, std::move(going_on));
+}
+
+COMCP_DECL task<http_core::takeover> http_core::go_on(std::shared_ptr<http_core> self, comcp::executor ex,
+                                                      session_record with)
+{
+    const auto served = self->served_.lock();
+    if (!served || self->closed()) co_return takeover::failed;
+    const auto kept = std::make_shared<kept_session>(self->keeper);
+    const std::string id = with.id;
+    session_origin from;
+    from.principal = with.principal;
+    kept->record = std::move(with);
+    kept->taken = true;
+    from.kept = kept;
+    auto carrier = std::make_unique<http::session_transport>(ex, self->settings_);
+    http::session_transport& wire = *carrier;
+    const std::shared_ptr<session> owner = make_server_session(served, ex, std::move(carrier), std::move(from));
+    const session_lease lease = self->table->adopt(owner, &wire, kept->record.principal, kept);
+    if (!lease) {
+        owner->abandon(fault(errc::closed, "there are too many sessions"));
+        co_return takeover::no_room;
+    }
+    co_await session::start(owner);
+    const auto named = self->table->name(lease, id);
+    if (!named) co_return named.error().code == errc::busy ? takeover::no_room : takeover::failed;
+    wire.on_closed(forget_session(self->table, id));
+    kept->serve(owner);
+    wire.report_to(kept);
+    co_await kept_session::begin(kept);
+    co_return takeover::done;
+}
+
+// ---- streams -------------------------------------------------------------------------------------------------------
+
+COMCP_DECL task<http::response> http_core::resume_elsewhere(std::shared_ptr<http_core> self, session_table::in_use used,
+                                                            std::shared_ptr<session> owner, http::request whole)
+{
+    const std::string seen(*whole.fields.find("Last-Event-ID"));
+    const auto at = http::split_event_id(seen);
+    if (!at || !is_store_key(at->stream)) co_return self->refuse_resume(http::replay_state::malformed, whole);
+    auto asked = kept_session::load_stream(used.kept, std::string(at->stream));
+    const result<std::optional<stored_stream>> found = co_await std::move(asked);
+    if (!found) co_return http_error_answer(503, "the stream could not be looked for", std::move(whole.answer_fields));
+    if (!*found) co_return self->refuse_resume(http::replay_state::malformed, whole);
+    if (!owner->open())
+        co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+
+    const stored_stream& kept = **found;
+    // An event may be on its way to the store when its process dies. Then none that follows it is there either.
+    if (at->sequence > kept.last && kept.finished) co_return self->refuse_resume(http::replay_state::unknown, whole);
+    const std::uint64_t first = kept.last - std::min<std::uint64_t>(kept.last, kept.events.size()) + 1;
+    if (at->sequence + 1 < first) co_return self->refuse_resume(http::replay_state::gone, whole);
+    std::vector<http::stored_event> events;
+    for (std::uint64_t n = at->sequence + 1; n <= kept.last; ++n) {
+        const std::string& text = kept.events[static_cast<std::size_t>(n - first)];
+        if (!text.empty()) events.push_back({std::string(at->stream) + '-' + std::to_string(n), text});
+    }
+    http::budget_share slot(self->streams);
+    if (!slot.grow(1)) co_return http_error_answer(503, "too many streams", std::move(whole.answer_fields));
+    const bool own_stream = kept.owes.empty();
+    const std::string answer = own_stream || kept.finished ? std::string() : answer_left_calls(kept.owes);
+    auto opened = used.wire->replay_stream(events, answer, own_stream && !kept.finished, std::move(slot));
+    co_return self->stream_of(std::move(opened.stream), opened.reader, owner, std::move(used.lease), whole);
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/left_calls.ipp
+//
+// The calls of a process that is gone: see server/left_calls.hpp.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// An id that is longer is not kept.
+inline constexpr std::size_t longest_kept_id = 256;
+
+inline std::string_view id_of_call(std::string_view message)
+{
+    const auto id = member_source(message, "id");
+    return id && id->size() <= longest_kept_id && member_source(message, "method") ? *id : std::string_view();
+}
+
+COMCP_DECL std::string ids_of_calls(std::string_view body)
+{
+    std::size_t at = skip_space(body, 0);
+    std::string ids;
+    if (at < body.size() && body[at] == '[') {
+        for (at = skip_space(body, at + 1); at < body.size() && body[at] != ']';) {
+            const std::size_t end = skip_value(body, at);
+            if (end <= at) break;
+            const std::string_view id = id_of_call(body.substr(at, end - at));
+            if (!id.empty()) (ids += ids.empty() ? '[' : ',') += id;
+            at = skip_space(body, end);
+            if (at < body.size() && body[at] == ',') at = skip_space(body, at + 1);
+        }
+        if (!ids.empty()) ids += ']';
+    } else {
+        ids = id_of_call(body);
+    }
+    return ids.empty() ? "null" : ids;
+}
+
+inline void answer_left_call(std::string& out, const rpc::id* id)
+{
+    constexpr std::string_view why = "this request ran in another process, and its outcome is unknown";
+    constexpr std::string_view data = R"({"retryable":false,"outcome":"unknown"})";
+    if (id) rpc::write_error(out, id, rpc_code::internal_error, why, data);
+    else rpc::write_error_without_id(out, rpc_code::internal_error, why, data);
+}
+
+inline std::optional<rpc::id> read_left_id(const json::value& from, std::string_view text)
+{
+    if (const json::string* name = from.if_string()) return rpc::id::string(std::string(name->data(), name->size()));
+    return from.is_number() ? rpc::id::from_number(text) : std::nullopt;
+}
+
+COMCP_DECL std::string answer_left_calls(std::string_view ids)
+{
+    std::string out;
+    const auto parsed = parse_json(ids, 2);
+    const json::array* batch = parsed ? parsed->if_array() : nullptr;
+    if (!batch) {
+        const auto id = parsed ? read_left_id(*parsed, ids) : std::nullopt;
+        answer_left_call(out, id ? &*id : nullptr);
+        return out;
+    }
+    std::size_t at = skip_space(ids, 0);
+    for (const json::value& each : *batch) {
+        at = skip_space(ids, at + 1); // behind the bracket or the comma
+        const std::size_t end = skip_value(ids, at);
+        const auto id = read_left_id(each, ids.substr(at, end - at));
+        out += out.empty() ? '[' : ',';
+        answer_left_call(out, id ? &*id : nullptr);
+        at = skip_space(ids, end);
+    }
+    return out + ']';
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -25180,7 +26069,8 @@ public:
         : session_(owner),
           core_(std::move(core)),
           declared_(core_->capabilities()),
-          assumed_(from.assumed.has_value())
+          assumed_(from.assumed.has_value()),
+          kept_(std::move(from.kept))
     {
         auto shared = std::make_shared<handler_environment>();
         shared->home = owner.home();
@@ -25195,6 +26085,7 @@ public:
         environment_ = std::move(shared);
         refresh_tools();
         if (from.assumed) session_.speak(*from.assumed);
+        if (kept_ && kept_->taken) restore(kept_->record);
     }
 
     void on_request(const rpc::message& request, const answer_route& route) override;
@@ -25218,6 +26109,12 @@ private:
 
     void refresh_tools();
 
+    // What another process needs to go on with the session, and going on with it here.
+    void describe(session_record& to) const;
+    void restore(const session_record& from);
+    /// What `describe` says has changed.
+    void keep_state();
+
     session& session_;
     std::shared_ptr<server_core> core_;
     server_capabilities declared_;
@@ -25226,6 +26123,7 @@ private:
     std::uint64_t tools_version_ = 0;
     std::uint64_t changes_told_ = 0;
     bool assumed_; // a session that is one request only
+    std::shared_ptr<kept_state> kept_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -25830,6 +26728,7 @@ COMCP_DECL void server_session::on_initialize(const rpc::message& request, const
     environment_ = std::move(shared);
     changes_told_ = core_->tools.version();
     session_.speak(peer->version);
+    keep_state();
     session_.answer(request.id, route, [&](std::string& out) {
         wire::write_initialize_result(out, peer->version, declared_, core_->who, core_->options.instructions);
     });
@@ -25893,7 +26792,38 @@ COMCP_DECL void server_session::on_set_level(const rpc::message& request, const 
     const auto level = text ? parse_log_level(*text) : std::nullopt;
     if (!level) return refuse(request, route, "unknown log level"); // G-41
     environment_->log->least.store(*level, std::memory_order_relaxed);
+    keep_state();
     session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+}
+
+COMCP_DECL void server_session::describe(session_record& to) const
+{
+    to.version = environment_->peer->version;
+    to.capabilities = environment_->peer->capabilities;
+    to.client = environment_->peer->client;
+    to.level = environment_->log->least.load(std::memory_order_relaxed);
+}
+
+COMCP_DECL void server_session::restore(const session_record& from)
+{
+    auto peer = std::make_shared<peer_info>();
+    peer->version = from.version;
+    peer->capabilities = from.capabilities;
+    peer->client = from.client;
+    auto shared = std::make_shared<handler_environment>(*environment_);
+    shared->peer = std::move(peer);
+    shared->log->least.store(from.level, std::memory_order_relaxed);
+    environment_ = std::move(shared);
+    changes_told_ = core_->tools.version();
+    session_.number_from(from.generation << 32);
+    session_.speak(from.version);
+}
+
+COMCP_DECL void server_session::keep_state()
+{
+    if (!kept_) return;
+    describe(kept_->record);
+    kept_->changed();
 }
 
 COMCP_DECL void server_session::refresh_tools()
@@ -25902,6 +26832,311 @@ COMCP_DECL void server_session::refresh_tools()
     if (version == tools_version_) return;
     tools_ = core_->tools.snapshot();
     tools_version_ = version;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/session_keeper.ipp
+//
+// How an HTTP service uses its session store: see server/session_keeper.hpp.
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL session_keeper::session_keeper(session_store& in, comcp::executor ex, std::string who, settings chosen)
+    : store(in),
+      owner(std::move(who)),
+      with(std::move(chosen)),
+      executor_(std::move(ex)),
+      lot_(make_parking_lot(executor_)),
+      home_(std::make_shared<detail::home>(executor_)),
+      quiet_(*lot_)
+{
+    lot_->link(*this);
+}
+
+COMCP_DECL session_keeper::~session_keeper()
+{
+    home_->leave();
+    if (!context_gone_) lot_->unlink(*this);
+}
+
+COMCP_DECL void session_keeper::begin_erase(const std::string& id)
+{
+    const std::lock_guard lock(mutex_);
+    erasing_.insert(id);
+}
+
+COMCP_DECL void session_keeper::end_erase(const std::string& id)
+{
+    {
+        const std::lock_guard lock(mutex_);
+        erasing_.erase(id);
+    }
+    wake();
+}
+
+COMCP_DECL bool session_keeper::erasing(std::string_view id) const
+{
+    const std::lock_guard lock(mutex_);
+    return erasing_.contains(id);
+}
+
+COMCP_DECL task<result<void>> session_keeper::erased(std::shared_ptr<session_keeper> self,
+                                                     std::shared_ptr<kept_session> which)
+{
+    while (which->erased() == kept_session::erasure::begun) {
+        co_await self->quiet_.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) throw error(fail(errc::cancelled, "the request was given up"));
+    }
+    if (which->erased() == kept_session::erasure::failed) co_return fail(errc::busy, "the session could not be erased");
+    co_return result<void>();
+}
+
+COMCP_DECL void session_keeper::end_work()
+{
+    if (--working_ == 0) wake();
+}
+
+COMCP_DECL void session_keeper::wake()
+{
+    home_->post([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->quiet_.wake_all();
+    });
+}
+
+COMCP_DECL task<void> session_keeper::idle(std::shared_ptr<session_keeper> self)
+{
+    while (self->working_ != 0) {
+        co_await self->quiet_.wait();
+        const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) throw error(fail(errc::cancelled, "the drain was cancelled"));
+    }
+}
+
+COMCP_DECL void session_keeper::drop()
+{
+    context_gone_ = true;
+    home_->leave();
+    executor_ = comcp::executor();
+}
+
+// ---- one session ---------------------------------------------------------------------------------------------------
+
+COMCP_DECL task<void> kept_session::begin(std::shared_ptr<kept_session> self)
+{
+    self->queued_ = http::budget_share(self->keeper_->with.memory);
+    self->save_ = session_save::take;
+    if (self->writing_) co_return;
+    self->writing_ = true;
+    try {
+        co_await write(self);
+    } catch (...) { // the request was given up, not the session
+        self->write_later();
+        throw;
+    }
+}
+
+COMCP_DECL void kept_session::changed()
+{
+    if (record.id.empty()) return;
+    save_ = session_save::take;
+    write_later();
+}
+
+COMCP_DECL void kept_session::renew()
+{
+    const auto owner = owner_.lock();
+    if (!owner || save_) return;
+    const duration after = unsaved_ ? std::min(keeper_->with.each, keeper_->with.renew) : keeper_->with.renew;
+    if (time_of(owner->executor()).now() < deadline_after(saved_, after)) return;
+    save_ = unsaved_ ? session_save::take : session_save::renew;
+    write_later();
+}
+
+COMCP_DECL void kept_session::note(http::stream_change change)
+{
+    if (record.id.empty() || erase_ || !take(change)) return;
+    queue_.push_back(std::move(change));
+    write_later();
+}
+
+COMCP_DECL bool kept_session::take(const http::stream_change& change)
+{
+    using kind = http::stream_change::kind;
+    if (change.what == kind::dropped) return streams_.erase(change.stream) != 0;
+    const auto at = streams_.find(change.stream);
+    if (change.what != kind::opened && (at == streams_.end() || !at->second)) return false;
+    if (change.what == kind::finished) {
+        at->second = false;
+        return true;
+    }
+    // A store that does not keep up has the beginning of a stream, and what is missing is missing at its end.
+    const std::size_t cost = change.text.size() + change.stream.size() + 64;
+    const bool room = queued_.bytes() + cost <= keeper_->with.queue && queued_.grow(cost);
+    if (change.what == kind::kept) at->second = room;
+    else if (room) streams_.emplace(change.stream, true);
+    return room;
+}
+
+COMCP_DECL void kept_session::erase(bool anybodys)
+{
+    erase_ = true;
+    erase_anybodys_ = anybodys;
+    write_later();
+}
+
+COMCP_DECL task<result<std::optional<stored_stream>>> kept_session::load_stream(std::shared_ptr<kept_session> self,
+                                                                                std::string stream)
+{
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    auto asked = self->keeper_->store.load_stream(self->record.id, std::move(stream));
+    auto found = within(ex, self->keeper_->with.each, std::move(asked));
+    co_return co_await std::move(found);
+}
+
+COMCP_DECL void kept_session::begin_erase()
+{
+    erasure_ = erasure::begun;
+    keeper_->begin_erase(record.id);
+}
+
+COMCP_DECL void kept_session::end_erase(bool worked)
+{
+    erasure_ = worked ? erasure::done : erasure::failed;
+    keeper_->end_erase(record.id);
+}
+
+COMCP_DECL void kept_session::write_later()
+{
+    const auto owner = owner_.lock();
+    if (writing_ || !owner) return;
+    writing_ = true;
+    asio::co_spawn(owner->executor(), write(shared_from_this()), writer_ended());
+}
+
+/// What its end means for a session, however it comes.
+class kept_session::writer
+{
+public:
+    explicit writer(kept_session& of) : of_(&of) {}
+    writer(const writer&) = delete;
+    writer& operator=(const writer&) = delete;
+    ~writer()
+    {
+        of_->writing_ = false;
+        if (of_->erase_ && of_->erased() == erasure::begun) of_->end_erase(false);
+    }
+
+private:
+    kept_session* of_;
+};
+
+COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self)
+{
+    session_keeper& by = *self->keeper_;
+    const keeper_work working(self->keeper_);
+    const writer me(*self);
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    while (!by.stopped()) {
+        if (self->erase_) {
+            self->queue_.clear();
+            self->queued_.release();
+            auto asked = by.store.erase(self->record.id, self->erase_anybodys_ ? std::string() : by.owner);
+            auto limited = within(ex, by.with.each, std::move(asked));
+            const result<void> done = co_await std::move(limited);
+            self->end_erase(done.has_value());
+            break;
+        }
+        if (self->save_) {
+            const session_save how = *std::exchange(self->save_, std::nullopt);
+            self->saved_ = time_of(ex).now();
+            self->unsaved_ = true; // until it is
+            std::string text = write_session_record(self->record);
+            if (text.size() > session_record::most_bytes) continue; // it stays here
+            auto asked = by.store.save(self->record.id, by.owner, std::move(text), how);
+            auto limited = within(ex, by.with.each, std::move(asked));
+            const result<void> done = co_await std::move(limited);
+            self->unsaved_ = !done;
+        } else if (!self->queue_.empty()) {
+            std::vector<http::stream_change> batch = std::exchange(self->queue_, {});
+            const http::budget_share held = std::exchange(self->queued_, http::budget_share(by.with.memory));
+            std::vector<std::string> streams;
+            for (const http::stream_change& each : batch)
+                if (streams.empty() || streams.back() != each.stream) streams.push_back(each.stream);
+            auto asked = by.store.append(self->record.id, std::move(batch));
+            auto limited = within(ex, by.with.each, std::move(asked));
+            const result<void> done = co_await std::move(limited);
+            if (!done) // what follows would leave a gap
+                for (const std::string& each : streams)
+                    if (const auto at = self->streams_.find(each); at != self->streams_.end()) at->second = false;
+        } else {
+            break;
+        }
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/session_record.ipp
+//
+// Records of sessions as text: see server/session_record.hpp.
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL std::string write_session_record(const session_record& from)
+{
+    std::string out = R"({"format":1,"id":)";
+    write_string(out, from.id);
+    write_string(out += R"(,"principal":)", from.principal);
+    write_integer(out += R"(,"generation":)", from.generation);
+    write_string(out += R"(,"version":)", to_string(from.version));
+    write_value(out += R"(,"capabilities":)", from.capabilities.raw());
+    wire::detail::write_identity(out += R"(,"client":)", from.client, latest_legacy);
+    write_string(out += R"(,"level":)", to_string(from.level));
+    write_json(out += R"(,"subscriptions":)", from.subscriptions);
+    out += '}';
+    return out;
+}
+
+COMCP_DECL result<session_record> read_session_record(std::string_view text)
+{
+    if (text.size() > session_record::most_bytes) return fail(errc::too_large, "the record is too long");
+    const auto whole = parse_json(text, 64);
+    if (!whole) return whole.error();
+    const json::object* from = whole->if_object();
+    if (!from || integer_member(*from, "format") != 1) return fail(errc::unsupported, "the record has another format");
+    session_record out;
+    out.id = text_member(*from, "id");
+    out.principal = text_member(*from, "principal");
+    out.generation = integer_member(*from, "generation").value_or(0);
+    const auto version = parse_revision(string_member(*from, "version").value_or(""));
+    const auto level = parse_log_level(string_member(*from, "level").value_or(""));
+    // Without its principal it would be a session of anybody.
+    const bool whole_enough = !out.id.empty() && string_member(*from, "principal") && version && level;
+    if (!whole_enough || out.generation < 1 || out.generation > session_record::most_generations)
+        return fail(errc::invalid_message, "the record is not whole");
+    out.version = *version;
+    out.level = *level;
+    if (const auto* object = object_member(*from, "capabilities")) out.capabilities = client_capabilities(*object);
+    if (const auto* object = object_member(*from, "client")) out.client = identity::read(*object);
+    if (const auto* uris = array_member(*from, "subscriptions"))
+        for (const json::value& each : *uris)
+            if (const json::string* uri = each.if_string()) out.subscriptions.emplace_back(uri->data(), uri->size());
+    return out;
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -25939,18 +27174,22 @@ COMCP_DECL session_table::~session_table()
     if (!context_gone_) lot_->unlink(*this);
 }
 
-COMCP_DECL void begin_to_end(const std::shared_ptr<session>& owner, std::string why)
+COMCP_DECL void begin_to_end(const leaving_session& which, std::string why, bool deleted)
 {
-    if (!owner) return;
-    owner->home()->post([owner, why = std::move(why)] { owner->begin_close(fault(errc::closed, why), false); });
+    if (!which.owner) return;
+    which.owner->home()->post([which, why = std::move(why), deleted] {
+        if (which.kept && which.kept->erased() == kept_session::erasure::begun) which.kept->erase(deleted);
+        which.owner->begin_close(fault(errc::closed, why), false);
+    });
 }
 
 COMCP_DECL session_lease session_table::adopt(std::shared_ptr<session> owner, http::session_transport* wire,
-                                              std::string principal)
+                                              std::string principal, std::shared_ptr<kept_session> kept)
 {
     auto made = std::make_shared<table_entry>();
     made->owner = std::move(owner);
     made->wire = wire;
+    made->kept = std::move(kept);
     made->principal = std::move(principal);
     made->active = 1;
     const std::lock_guard lock(mutex_);
@@ -25965,18 +27204,26 @@ COMCP_DECL result<std::string> session_table::name(const session_lease& lease)
 {
     auto id = random_token();
     if (!id) return id.error();
-    std::shared_ptr<session> gives_way;
+    return name(lease, *std::move(id));
+}
+
+COMCP_DECL result<std::string> session_table::name(const session_lease& lease, std::string id)
+{
+    leaving_session gives_way;
     bool watch_now = false;
     {
         const std::lock_guard lock(mutex_);
         if (!lease.entry()->owner) return fail(errc::closed, "the session was closed");
+        if (by_id_.contains(id)) return fail(errc::invalid_argument, "there is a session with this id");
         if (by_id_.size() >= most_) {
             const entries& from = fresh_.empty() ? used_ : fresh_;
             if (from.empty()) return fail(errc::busy, "too many sessions");
-            gives_way = take_out(*from.front());
+            gives_way = take_out_for_good(*from.front());
         }
         --nameless_;
-        lease.entry()->id = *id;
+        lease.entry()->id = id;
+        // It had its second request elsewhere.
+        lease.entry()->used = lease.entry()->kept && lease.entry()->kept->taken;
         by_id_.emplace(lease.entry()->id, lease.entry());
         watch_now = !std::exchange(watched_, true);
     }
@@ -25985,7 +27232,7 @@ COMCP_DECL result<std::string> session_table::name(const session_lease& lease)
         home_->post([weak = weak_from_this()] {
             if (const auto self = weak.lock()) self->watch();
         });
-    return *std::move(id);
+    return id;
 }
 
 COMCP_DECL std::shared_ptr<table_entry> session_table::find_entry(std::string_view id, std::string_view principal) const
@@ -26006,6 +27253,7 @@ COMCP_DECL session_table::in_use session_table::find(std::string_view id, std::s
     in_use out;
     out.owner = entry->owner;
     out.wire = entry->wire;
+    out.kept = entry->kept;
     out.lease = session_lease(shared_from_this(), std::move(entry), use);
     return out;
 }
@@ -26018,26 +27266,33 @@ COMCP_DECL bool session_table::knows(std::string_view id, std::string_view princ
 
 COMCP_DECL bool session_table::remove(std::string_view id, std::string_view principal)
 {
-    std::shared_ptr<session> owner;
+    leaving_session gone;
     {
         const std::lock_guard lock(mutex_);
         const auto entry = find_entry(id, principal);
         if (!entry) return false;
-        owner = take_out(*entry);
+        gone = take_out_for_good(*entry);
         if (by_id_.empty()) unwatch_later();
     }
-    begin_to_end(owner, "the client ended the session");
+    begin_to_end(gone, "the client ended the session", true);
     return true;
+}
+
+COMCP_DECL std::shared_ptr<kept_session> session_table::kept(std::string_view id, std::string_view principal) const
+{
+    const std::lock_guard lock(mutex_);
+    const auto entry = find_entry(id, principal);
+    return entry ? entry->kept : nullptr;
 }
 
 COMCP_DECL void session_table::forget(std::string_view id)
 {
-    std::shared_ptr<session> owner; // destroyed without the lock
+    leaving_session gone; // destroyed without the lock
     const std::lock_guard lock(mutex_);
     const auto found = by_id_.find(id);
     if (found == by_id_.end()) return;
     const auto entry = found->second;
-    owner = take_out(*entry);
+    gone = take_out(*entry);
     if (by_id_.empty()) unwatch_later();
 }
 
@@ -26047,7 +27302,7 @@ COMCP_DECL std::vector<std::shared_ptr<session>> session_table::take_all()
     const std::lock_guard lock(mutex_);
     ended_ = true;
     for (entries* list : {&active_, &fresh_, &used_})
-        while (!list->empty()) all.push_back(take_out(*list->front()));
+        while (!list->empty()) all.push_back(take_out(*list->front()).owner);
     unwatch_later();
     return all;
 }
@@ -26058,14 +27313,20 @@ COMCP_DECL std::size_t session_table::size() const
     return by_id_.size();
 }
 
-COMCP_DECL std::shared_ptr<session> session_table::take_out(table_entry& entry)
+COMCP_DECL leaving_session session_table::take_out_for_good(table_entry& entry)
+{
+    if (entry.kept) entry.kept->begin_erase();
+    return take_out(entry);
+}
+
+COMCP_DECL leaving_session session_table::take_out(table_entry& entry)
 {
     if (entry.id.empty()) --nameless_;
     else by_id_.erase(entry.id);
     entries& in = entry.active != 0 ? active_ : idle_list(entry);
-    auto owner = std::move(entry.owner);
+    leaving_session out{std::move(entry.owner), std::move(entry.kept)};
     in.erase(entry.at); // may destroy the entry
-    return owner;
+    return out;
 }
 
 COMCP_DECL void session_table::release(table_entry& entry, session_lease::kind use)
@@ -26078,7 +27339,7 @@ COMCP_DECL void session_table::release(table_entry& entry, session_lease::kind u
         if (--entry.active == 0 && entry.owner) {
             if (entry.id.empty()) {
                 ++entry.active; // it is among the active ones
-                over = take_out(entry);
+                over = take_out(entry).owner;
                 --entry.active;
             } else {
                 entry.since = timer_.now();
@@ -26117,7 +27378,7 @@ COMCP_DECL void session_table::unwatch()
 
 COMCP_DECL void session_table::sweep()
 {
-    std::vector<std::shared_ptr<session>> due;
+    std::vector<leaving_session> due;
     time_point next;
     {
         const std::lock_guard lock(mutex_);
@@ -26126,7 +27387,7 @@ COMCP_DECL void session_table::sweep()
         next = deadline_after(now, idle_);
         for (entries* list : {&fresh_, &used_}) {
             while (!list->empty() && deadline_after(list->front()->since, idle_) <= now)
-                due.push_back(take_out(*list->front()));
+                due.push_back(take_out_for_good(*list->front()));
             if (!list->empty()) next = std::min(next, deadline_after(list->front()->since, idle_));
         }
         watched_ = !by_id_.empty();
@@ -26475,6 +27736,12 @@ COMCP_DECL fault session::refusal(const json::object& object)
     if (const json::value* data = member(object, "data")) peer->data = json::value(*data, json::storage_ptr());
     fault why = fail(errc::refused, peer->message + " (" + std::to_string(peer->code) + ")");
     why.fate = outcome::refused;
+    // A server that took over from one that is gone says so: it answers, but not for what that one did.
+    const json::object* data = peer->data.if_object();
+    if (data && string_member(*data, "outcome") == "unknown") {
+        why.code = errc::peer_gone;
+        why.fate = outcome::unknown;
+    }
     why.rpc = std::move(peer);
     return why;
 }

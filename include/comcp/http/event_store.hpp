@@ -63,6 +63,68 @@ struct replay
     std::vector<stored_event> events;
 };
 
+namespace detail
+{
+
+// A '-' and a number as we write it: two texts never stand for the same place.
+inline bool take_number(std::string_view& text, std::uint64_t& out)
+{
+    if (!text.starts_with('-')) return false;
+    text.remove_prefix(1);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    const auto size = static_cast<std::size_t>(end - text.data());
+    if (error != std::errc() || (size > 1 && text.front() == '0')) return false;
+    text.remove_prefix(size);
+    return true;
+}
+
+} // namespace detail
+
+/// The two parts of the id of an event: the name of its stream, and its number there. Nothing for what is no such id.
+struct event_id_parts
+{
+    std::string_view stream;
+    std::uint64_t sequence = 0;
+};
+
+inline std::optional<event_id_parts> split_event_id(std::string_view id)
+{
+    const std::size_t at = id.rfind('-');
+    if (at == id.npos || at == 0) return std::nullopt;
+    event_id_parts out;
+    out.stream = id.substr(0, at);
+    id.remove_prefix(at);
+    if (!detail::take_number(id, out.sequence) || !id.empty()) return std::nullopt;
+    return out;
+}
+
+/// One step in the life of a stream, for whoever keeps it elsewhere as well.
+struct stream_change
+{
+    enum class kind {
+        opened,   ///< `text`: what the stream owes, as it was given
+        kept,     ///< `text`: the message with the number `sequence`; what is before `first` is kept no longer
+        finished, ///< it had its last message
+        dropped,  ///< nothing of it is kept any more
+    };
+
+    kind what = kind::opened;
+    std::string stream; ///< its name
+    std::uint64_t sequence = 0;
+    std::uint64_t first = 0;
+    std::string text;
+};
+
+/// Is told of every change of a store, in order.
+class stream_journal
+{
+public:
+    virtual void note(stream_change change) = 0;
+
+protected:
+    ~stream_journal() = default;
+};
+
 /// A store whose state is elsewhere, in a database, can stand in for the one below.
 template <class T>
 concept event_store = requires(T& store, std::uint64_t stream, std::string_view text) {
@@ -83,10 +145,14 @@ public:
     explicit memory_event_store(std::string tag, event_store_limits bounds = {}) : tag_(std::move(tag)), limits_(bounds)
     {}
 
-    /// A new stream. The caller bounds how many are open.
-    std::uint64_t open()
+    /// Tells of all changes from now on; null: nobody. Without ownership.
+    void report_to(stream_journal* journal) { journal_ = journal; }
+
+    /// A new stream. The caller bounds how many are open. What it owes is only passed on.
+    std::uint64_t open(std::string_view owes = {})
     {
         streams_.try_emplace(++last_stream_);
+        tell(stream_change::kind::opened, last_stream_, owes);
         return last_stream_;
     }
 
@@ -109,6 +175,7 @@ public:
             drop_all(s);
         }
         const std::string id = write_id({stream, s.last});
+        if (journal_) tell_kept(stream, s, fits ? message : std::string_view());
         keep_budget();
         return id;
     }
@@ -120,6 +187,7 @@ public:
         const auto found = streams_.find(stream);
         if (found == streams_.end() || found->second.finished) return;
         found->second.finished = true;
+        tell(stream_change::kind::finished, stream);
         finished_.push_back(stream);
         while (finished_.size() > limits_.finished_streams) drop(finished_.front());
     }
@@ -132,6 +200,7 @@ public:
         bytes_ -= found->second.bytes;
         streams_.erase(found);
         std::erase(finished_, stream);
+        tell(stream_change::kind::dropped, stream);
     }
 
     /// What followed the event on its own stream. The id is a peer's: any text is allowed.
@@ -175,9 +244,19 @@ private:
 
     static std::size_t cost(std::string_view message) noexcept { return message.size() + 64; }
 
-    std::string write_id(event_position at) const
+    std::string name_of(std::uint64_t stream) const { return tag_ + '-' + std::to_string(stream); }
+
+    std::string write_id(event_position at) const { return name_of(at.stream) + '-' + std::to_string(at.sequence); }
+
+    void tell(stream_change::kind what, std::uint64_t stream, std::string_view text = {})
     {
-        return tag_ + '-' + std::to_string(at.stream) + '-' + std::to_string(at.sequence);
+        if (journal_) journal_->note({what, name_of(stream), 0, 0, std::string(text)});
+    }
+
+    void tell_kept(std::uint64_t stream, const kept& s, std::string_view message)
+    {
+        const std::uint64_t first = s.last - s.messages.size() + 1;
+        journal_->note({stream_change::kind::kept, name_of(stream), s.last, first, std::string(message)});
     }
 
     std::optional<event_position> parse_id(std::string_view id) const
@@ -185,20 +264,9 @@ private:
         if (!id.starts_with(tag_)) return std::nullopt;
         id.remove_prefix(tag_.size());
         event_position at;
-        if (!take_number(id, at.stream) || !take_number(id, at.sequence) || !id.empty()) return std::nullopt;
+        if (!detail::take_number(id, at.stream) || !detail::take_number(id, at.sequence) || !id.empty())
+            return std::nullopt;
         return at;
-    }
-
-    // A '-' and a number as we write it: two texts never stand for the same place.
-    static bool take_number(std::string_view& text, std::uint64_t& out)
-    {
-        if (!text.starts_with('-')) return false;
-        text.remove_prefix(1);
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-        const auto size = static_cast<std::size_t>(end - text.data());
-        if (error != std::errc() || (size > 1 && text.front() == '0')) return false;
-        text.remove_prefix(size);
-        return true;
     }
 
     void drop_oldest(kept& s)
@@ -228,6 +296,7 @@ private:
 
     std::string tag_;
     event_store_limits limits_;
+    stream_journal* journal_ = nullptr;
     std::map<std::uint64_t, kept> streams_;
     std::deque<std::uint64_t> finished_; // in the order in which they finished
     std::uint64_t last_stream_ = 0;

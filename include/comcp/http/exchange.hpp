@@ -85,6 +85,9 @@ public:
     /// The reader goes. A stream that can be resumed lives on, and its later events are kept.
     void leave(std::uint32_t reader);
 
+    /// What is owed on it, for a journal of its stream (http/event_store.hpp).
+    void owes(std::string what) { owes_ = std::move(what); }
+
     /// What the request holds of the service's memory; given back when the exchange is over.
     void count(budget_share body) { body_ = std::move(body); }
 
@@ -118,6 +121,7 @@ private:
     std::uint32_t reader_ = first_reader; // 0: nobody
     std::uint32_t last_reader_ = first_reader;
     std::uint64_t kept_ = 0; // its stream in the event store; 0: none
+    std::string owes_;
     std::string out_;
     budget_share body_;
     budget_share output_; // what `out_` holds of a stream

@@ -33,6 +33,8 @@ struct http_service_limits
 
     /// A session without a call and without an open stream for so long ends: its id is then answered with 404.
     duration session_idle = std::chrono::minutes(30);
+    /// One operation of a session store. A session that could not be looked for in that time: 503 with Retry-After.
+    duration store_time = std::chrono::seconds(5);
     /// Silence on an SSE stream after which a comment is sent.
     duration keep_alive = std::chrono::seconds(15);
     /// A connection between two requests is closed.

@@ -73,6 +73,18 @@ public:
     /// A GET came with Last-Event-ID: what followed on that stream and, unless it has ended, what follows (E-35).
     opened resume_stream(std::string_view last_event_id, budget_share slot);
 
+    /// The same for a stream of another process, of which this is left: its events, then `answer` unless that is
+    /// empty. One that `goes_on` then becomes the client's own stream, the others end.
+    opened replay_stream(const std::vector<stored_event>& events, std::string_view answer, bool goes_on,
+                         budget_share slot);
+
+    /// Tells somebody of what is kept for resumption, until the session ends: what it then leaves unfinished stays so.
+    void report_to(std::shared_ptr<stream_journal> journal)
+    {
+        journal_ = std::move(journal);
+        if (store_) store_->report_to(journal_.get());
+    }
+
     /// Called once when the session is over.
     void on_closed(std::function<void()> call)
     {
@@ -130,6 +142,8 @@ private:
     /// Where messages go that belong to no POST; null when there is no such place.
     std::shared_ptr<exchange> standalone();
     std::shared_ptr<exchange> make_standalone();
+    /// A stream of which nothing more comes than what it is given.
+    std::shared_ptr<exchange> make_ended() const;
     /// Whether a message other than the answer can go on it.
     bool carries(const exchange& on) const;
     /// Makes a stream of an undecided exchange; false when the service has no more.
@@ -162,6 +176,7 @@ private:
     send_hint hint_;
     std::string scratch_;
 
+    std::shared_ptr<stream_journal> journal_;
     std::unique_ptr<memory_event_store> store_;
     budget_share kept_bytes_;
     std::function<void()> on_closed_;

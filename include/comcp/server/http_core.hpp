@@ -8,7 +8,9 @@
 #include <comcp/http/service.hpp>
 #include <comcp/server/http_service_options.hpp>
 #include <comcp/server/server_core.hpp>
+#include <comcp/server/session_keeper.hpp>
 #include <comcp/server/session_table.hpp>
+#include <comcp/session/wait_list.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -16,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -67,6 +70,7 @@ public:
     const std::shared_ptr<http::budget> memory;
     const std::shared_ptr<http::budget> streams;
     const std::shared_ptr<session_table> table;
+    const std::shared_ptr<session_keeper> keeper; ///< null: sessions are kept in memory only
 
 private:
     // What can be said without waiting; nothing when the request may go on.
@@ -97,6 +101,38 @@ private:
     };
     place place_of(const http::request& head) const;
     const http::guard& guard_of(place where) const;
+    // Sessions of other processes (impl/http_takeover.ipp).
+    enum class takeover {
+        done,
+        unknown, ///< there is no such session, or it is somebody else's
+        failed,  ///< the store could not be asked
+        no_room,
+    };
+    struct search
+    {
+        explicit search(std::shared_ptr<parking_lot> in) : lot(std::move(in)), over(*lot) {}
+        std::shared_ptr<parking_lot> lot;
+        wait_list over;
+        std::optional<takeover> found;
+    };
+    struct search_ended
+    {
+        void operator()(std::exception_ptr) const {}
+    };
+    std::shared_ptr<session_keeper> make_keeper() const;
+    /// Looks for the session of a request in the store when it is not here. Afterwards it is, or is unknown.
+    static task<refusal> look_for_session(std::shared_ptr<http_core> self, const http::request& head);
+    /// On the table's executor.
+    static task<takeover> take_over(std::shared_ptr<http_core> self, std::string id, std::string principal);
+    static task<void> run_search(std::shared_ptr<http_core> self, std::shared_ptr<search> as, std::string key,
+                                 std::string id, std::string principal);
+    static task<takeover> load(std::shared_ptr<http_core> self, std::string id, std::string principal);
+    /// On the session's executor.
+    static task<takeover> go_on(std::shared_ptr<http_core> self, comcp::executor ex, session_record with);
+    /// A stream of which the process is gone.
+    static task<http::response> resume_elsewhere(std::shared_ptr<http_core> self, session_table::in_use used,
+                                                 std::shared_ptr<session> owner, http::request whole);
+    http::response refuse_resume(http::replay_state why, http::request& whole) const;
 
     http::exchange_form form_of(const http::request& whole, bool resumable) const;
     comcp::executor executor_of_session() const;
@@ -116,6 +152,7 @@ private:
     std::shared_ptr<const http::session_transport_settings> settings_;
     std::shared_ptr<const http::session_transport_settings> old_settings_;
     std::atomic<bool> closing_{false};
+    std::unordered_map<std::string, std::shared_ptr<search>> searches_; // on the table's executor
 };
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -71,4 +71,5 @@ private:
 #if !defined(COMCP_SEPARATE)
 #include <comcp/server/impl/http_old_sse.ipp>
 #include <comcp/server/impl/http_service.ipp>
+#include <comcp/server/impl/http_takeover.ipp>
 #endif

@@ -7,6 +7,7 @@
 #include <comcp/http/service.hpp>
 #include <comcp/http/service_limits.hpp>
 #include <comcp/policy/timeouts.hpp>
+#include <comcp/server/session_store.hpp>
 #include <comcp/task.hpp>
 
 #include <chrono>
@@ -140,6 +141,15 @@ public:
         sessions_ = on;
         return *this;
     }
+    /// Keeps sessions outside of the process as well (server/session_store.hpp), so that another one can go on with
+    /// them: what was agreed, who the client is, its log level and subscriptions, and the events that it may have
+    /// missed. Calls that run do not move. Without it, sessions are kept in memory only.
+    http_service_options& sessions(session_store& in)
+    {
+        sessions_ = true;
+        store_ = &in;
+        return *this;
+    }
     /// False: streams have no event ids, and a connection that breaks loses what it did not get.
     http_service_options& resumable(bool on)
     {
@@ -173,6 +183,7 @@ public:
     const detail::http_authorizer& authorizer() const { return authorize_; }
     bool is_single_threaded() const { return single_threaded_; }
     bool has_sessions() const { return sessions_; }
+    session_store* store() const { return sessions_ ? store_ : nullptr; }
     bool is_resumable() const { return resumable_; }
     duration retry_after() const { return retry_; }
 
@@ -181,6 +192,7 @@ private:
     old_sse_paths old_;
     bool single_threaded_ = false;
     bool sessions_ = true;
+    session_store* store_ = nullptr;
     bool resumable_ = true;
     duration retry_ = std::chrono::seconds(1);
 };

@@ -23,6 +23,8 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
+class kept_state;
+
 /// One live session as the server reaches it from any thread.
 struct live_session
 {
@@ -77,6 +79,8 @@ struct session_origin
     std::string principal; ///< who the host's authorization says it is
     /// Set for a session that is one request only: what is spoken without a handshake.
     std::optional<revision> assumed;
+    /// Set where sessions are kept outside of the process.
+    std::shared_ptr<kept_state> kept;
 };
 
 /// Makes the session of one client on `ex`, known to the server and not yet started.

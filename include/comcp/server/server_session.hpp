@@ -7,6 +7,7 @@
 #include <comcp/protocol/logging.hpp>
 #include <comcp/server/environment.hpp>
 #include <comcp/server/server_core.hpp>
+#include <comcp/server/session_record.hpp>
 #include <comcp/session/session.hpp>
 #include <comcp/wire/handshake.hpp>
 
@@ -26,7 +27,8 @@ public:
         : session_(owner),
           core_(std::move(core)),
           declared_(core_->capabilities()),
-          assumed_(from.assumed.has_value())
+          assumed_(from.assumed.has_value()),
+          kept_(std::move(from.kept))
     {
         auto shared = std::make_shared<handler_environment>();
         shared->home = owner.home();
@@ -41,6 +43,7 @@ public:
         environment_ = std::move(shared);
         refresh_tools();
         if (from.assumed) session_.speak(*from.assumed);
+        if (kept_ && kept_->taken) restore(kept_->record);
     }
 
     void on_request(const rpc::message& request, const answer_route& route) override;
@@ -64,6 +67,12 @@ private:
 
     void refresh_tools();
 
+    // What another process needs to go on with the session, and going on with it here.
+    void describe(session_record& to) const;
+    void restore(const session_record& from);
+    /// What `describe` says has changed.
+    void keep_state();
+
     session& session_;
     std::shared_ptr<server_core> core_;
     server_capabilities declared_;
@@ -72,6 +81,7 @@ private:
     std::uint64_t tools_version_ = 0;
     std::uint64_t changes_told_ = 0;
     bool assumed_; // a session that is one request only
+    std::shared_ptr<kept_state> kept_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -6,6 +6,7 @@
 
 #include <comcp/http/session_transport.hpp>
 #include <comcp/result.hpp>
+#include <comcp/server/session_keeper.hpp>
 #include <comcp/session/session.hpp>
 #include <comcp/session/wait_list.hpp>
 #include <comcp/timer.hpp>
@@ -26,8 +27,15 @@ namespace comcp::inline COMCP_ABI::detail
 
 class session_table;
 
-/// Begins to end a session in order, from wherever one is. Null: nothing.
-void begin_to_end(const std::shared_ptr<session>& owner, std::string why);
+/// A session that has left the table, or is about to.
+struct leaving_session
+{
+    std::shared_ptr<session> owner;
+    std::shared_ptr<kept_session> kept;
+};
+
+/// Begins to end a session in order, from wherever one is, and to erase it if it is kept. Null: nothing.
+void begin_to_end(const leaving_session& which, std::string why, bool deleted = false);
 
 /// One session as the table knows it. Everything but `id` and `principal` is guarded by the table.
 struct table_entry
@@ -35,6 +43,7 @@ struct table_entry
     std::string id; ///< empty: it has none, and ends with its last lease
     std::string principal;
     std::shared_ptr<session> owner; // empty once it has left the table
+    std::shared_ptr<kept_session> kept;
     http::session_transport* wire = nullptr;
     std::size_t active = 0;
     bool used = false; // by a second request
@@ -92,21 +101,27 @@ public:
     {
         std::shared_ptr<session> owner;
         http::session_transport* wire = nullptr;
+        std::shared_ptr<kept_session> kept;
         session_lease lease;
 
         explicit operator bool() const { return owner != nullptr; }
     };
 
     /// Takes a session in that has no id yet. An empty lease: there are too many of these, or the table has ended.
-    session_lease adopt(std::shared_ptr<session> owner, http::session_transport* wire, std::string principal);
+    session_lease adopt(std::shared_ptr<session> owner, http::session_transport* wire, std::string principal,
+                        std::shared_ptr<kept_session> kept = nullptr);
     /// Gives it an id. At the cap the one that was idle for longest ends, those that never sent a second request first.
     /// *Errors*: errc::busy when none can give way; those of the system's random numbers.
     result<std::string> name(const session_lease& lease);
+    /// Gives it the id that it had in another process, for which there must be no session here.
+    result<std::string> name(const session_lease& lease, std::string id);
     /// The session with this id, when it is this principal's (K-9).
     in_use find(std::string_view id, std::string_view principal, session_lease::kind use);
     bool knows(std::string_view id, std::string_view principal) const;
     /// Removes a session and begins to end it; false when there is no such session of this principal.
     bool remove(std::string_view id, std::string_view principal);
+    /// What is kept of it elsewhere; null where nothing is.
+    std::shared_ptr<kept_session> kept(std::string_view id, std::string_view principal) const;
     /// The session ended by itself.
     void forget(std::string_view id);
 
@@ -127,7 +142,9 @@ private:
     void release(table_entry& entry, session_lease::kind use);
     std::shared_ptr<table_entry> find_entry(std::string_view id, std::string_view principal) const;
     /// Takes an entry out; what is returned is destroyed outside of the lock.
-    std::shared_ptr<session> take_out(table_entry& entry);
+    leaving_session take_out(table_entry& entry);
+    /// The same for a session that is not to be found elsewhere either.
+    leaving_session take_out_for_good(table_entry& entry);
     entries& idle_list(const table_entry& entry) { return entry.used ? used_ : fresh_; }
 
     void watch();

@@ -89,6 +89,8 @@ public:
     void set_role(std::unique_ptr<session_role> role) { role_ = std::move(role); }
 
     void tell_role(role_event what) { role_->on_event(what); }
+    /// Our requests are numbered from behind this; before the first one.
+    void number_from(std::int64_t last) { last_id_ = last; }
     /// Keeps what the session only refers to.
     void keep_alive(std::shared_ptr<const void> what) { kept_ = std::move(what); }
 

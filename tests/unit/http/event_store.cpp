@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <comcp/http/event_store.hpp>
+#include <comcp/server/session_store.hpp>
 
 #include "catch.hpp"
 
+#include <deque>
+#include <map>
 #include <set>
 
 using comcp::http::event_store_limits;
@@ -258,4 +261,111 @@ TEST_CASE("a dropped stream is unknown at once", "[event_store]")
     store.finish(s);
     CHECK(store.bytes() == 0);
     CHECK(store.replay_after("t-1-0").state == replay_state::unknown);
+}
+
+namespace
+{
+
+/// Keeps what it is told, as a store elsewhere does.
+struct mirror final : comcp::http::stream_journal
+{
+    std::map<std::string, comcp::stored_stream> streams;
+    std::string seen;
+
+    void note(comcp::http::stream_change change) override
+    {
+        using kind = comcp::http::stream_change::kind;
+        const auto what = change.what;
+        seen += what == kind::opened ? 'o' : what == kind::kept ? 'k' : what == kind::finished ? 'f' : 'd';
+        if (what == kind::dropped) streams.erase(change.stream);
+        else streams[change.stream].apply(std::move(change));
+    }
+};
+
+} // namespace
+
+TEST_CASE("a journal is told of everything, in order", "[event_store]")
+{
+    memory_event_store store("t", {.events = 2, .stream_bytes = 300});
+    mirror told;
+    store.report_to(&told);
+    const auto s = store.open("7");
+    store.append(s, "");
+    store.append(s, "a");
+    CHECK(told.seen == "okk");
+    const comcp::stored_stream& kept = told.streams.at("t-1");
+    CHECK(kept.owes == "7");
+    CHECK(kept.last == 2);
+    CHECK(kept.events == std::deque<std::string>{"", "a"});
+    store.append(s, "b");
+    CHECK(kept.events == std::deque<std::string>{"a", "b"});
+    store.append(s, std::string(300, 'x')); // too long to be kept, and nothing before it either
+    CHECK(kept.last == 4);
+    CHECK(kept.events.empty());
+    store.append(s, "c");
+    CHECK(kept.last == 5);
+    CHECK(kept.events == std::deque<std::string>{"c"});
+    CHECK_FALSE(kept.finished);
+    store.finish(s);
+    CHECK(kept.finished);
+    store.drop(s);
+    CHECK(told.seen == "okkkkkfd");
+    CHECK(told.streams.empty());
+
+    store.report_to(nullptr);
+    store.append(store.open(), "d");
+    CHECK(told.streams.empty());
+}
+
+TEST_CASE("what a journal keeps is never less than the store, and as bounded", "[event_store]")
+{
+    memory_event_store store("t", {.events = 20, .stream_bytes = 3000, .session_bytes = 8000, .finished_streams = 3});
+    mirror told;
+    store.report_to(&told);
+    unsigned seed = 1;
+    const auto below = [&](unsigned n) { return (seed = seed * 1103515245U + 12345U, (seed >> 16U) % n); };
+    std::vector<std::uint64_t> open;
+    for (int step = 0; step < 5'000; ++step) {
+        if (open.size() < 5) open.push_back(store.open());
+        const std::size_t which = below(static_cast<unsigned>(open.size()));
+        store.append(open[which], std::string(1 + below(below(10) == 0 ? 4000 : 200), 'x'));
+        if (below(50) == 0) {
+            store.finish(open[which]);
+            open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
+        }
+        REQUIRE(told.streams.size() == store.streams());
+        for (const auto& [name, kept] : told.streams) {
+            REQUIRE(kept.events.size() <= 20);
+            std::uint64_t from = 0; // the first place that the store can replay from
+            while (store.replay_after(name + '-' + std::to_string(from)).state == replay_state::gone) ++from;
+            const auto replay = store.replay_after(name + '-' + std::to_string(from));
+            REQUIRE(replay.state == replay_state::found);
+            REQUIRE(kept.last == from + replay.events.size());
+            REQUIRE(kept.events.size() >= replay.events.size());
+            for (std::size_t i = 0; i < replay.events.size(); ++i)
+                REQUIRE(kept.events[kept.events.size() - replay.events.size() + i] == replay.events[i].message);
+        }
+    }
+}
+
+TEST_CASE("a stream that is kept elsewhere never has a gap", "[event_store]")
+{
+    using comcp::http::stream_change;
+    comcp::stored_stream kept;
+    kept.apply({stream_change::kind::kept, "s", 1, 1, "a"});
+    kept.apply({stream_change::kind::kept, "s", 3, 1, "c"});
+    CHECK(kept.last == 3);
+    CHECK(kept.events == std::deque<std::string>{"c"});
+}
+
+TEST_CASE("an event's id names its stream and its number", "[event_store]")
+{
+    using comcp::http::split_event_id;
+    const auto parts = split_event_id("tag-12-345");
+    REQUIRE(parts.has_value());
+    CHECK(parts->stream == "tag-12");
+    CHECK(parts->sequence == 345);
+    CHECK(split_event_id("a-0").has_value());
+    for (const char* none : {"", "-", "-1", "a", "a-", "a-01", "a-x", "a-1x", "a--", "a-18446744073709551616", "a-+1"})
+        CHECK_FALSE(split_event_id(none).has_value());
 }

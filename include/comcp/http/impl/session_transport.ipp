@@ -68,12 +68,7 @@ COMCP_DECL session_transport::opened session_transport::resume_stream(std::strin
         const auto at = std::ranges::find_if(*list, is_wanted);
         if (at != list->end()) found = *at;
     }
-    if (!found) { // it has ended: what is kept is all there is
-        found = std::make_shared<exchange>(lot_, exchange_form{});
-        found->head_ = exchange_head::stream;
-        found->output_ = budget_share(settings_->memory);
-        found->ended_ = true;
-    }
+    if (!found) found = make_ended(); // what is kept is all there is
     const std::uint32_t reader = found->attach(std::move(slot));
     // The reader before goes on in place, and with it whatever it was asked meanwhile: looked at anew.
     found->out_.clear();
@@ -85,6 +80,25 @@ COMCP_DECL session_transport::opened session_transport::resume_stream(std::strin
     }
     for (const stored_event& each : now.events) append_event(*found, each.id, each.message);
     return {replay_state::found, found, reader};
+}
+
+COMCP_DECL session_transport::opened session_transport::replay_stream(const std::vector<stored_event>& events,
+                                                                      std::string_view answer, bool goes_on,
+                                                                      budget_share slot)
+{
+    opened out;
+    std::string later; // what waits for the client's own stream comes behind what was sent on the old one
+    if (goes_on) {
+        out = open_stream(std::move(slot));
+        later = std::exchange(out.stream->out_, {});
+    } else {
+        out.stream = make_ended();
+        out.reader = out.stream->attach(std::move(slot));
+    }
+    for (const stored_event& each : events) append_event(*out.stream, each.id, each.message);
+    if (!answer.empty()) append_event(*out.stream, {}, answer);
+    out.stream->out_ += later;
+    return out;
 }
 
 // ---- the session's side --------------------------------------------------------------------------------------------
@@ -195,6 +209,7 @@ COMCP_DECL void session_transport::close() noexcept
 {
     if (closed_) return;
     closed_ = true;
+    if (store_) store_->report_to(nullptr);
     for (const auto& each : open_) end_exchange(*each, exchange_head::lost);
     if (standalone_) end_exchange(*standalone_, exchange_head::stream);
     for (const auto& each : quiet_) end_exchange(*each, exchange_head::stream);
@@ -251,6 +266,15 @@ COMCP_DECL std::shared_ptr<exchange> session_transport::make_standalone()
     made->head_ = exchange_head::stream;
     made->keeps_unread_ = true;
     made->output_ = budget_share(settings_->memory);
+    return made;
+}
+
+COMCP_DECL std::shared_ptr<exchange> session_transport::make_ended() const
+{
+    auto made = std::make_shared<exchange>(lot_, exchange_form{});
+    made->head_ = exchange_head::stream;
+    made->output_ = budget_share(settings_->memory);
+    made->ended_ = true;
     return made;
 }
 
@@ -344,13 +368,14 @@ COMCP_DECL memory_event_store* session_transport::store()
     std::erase(*tag, '-');
     tag->resize(std::min<std::size_t>(tag->size(), 12));
     store_ = std::make_unique<memory_event_store>(*std::move(tag), settings_->store);
+    store_->report_to(journal_.get());
     return store_.get();
 }
 
 COMCP_DECL std::string session_transport::keep(exchange& on, std::string_view text)
 {
     if (!on.form_.resumable || !store()) return {};
-    if (on.kept_ == 0) on.kept_ = store_->open();
+    if (on.kept_ == 0) on.kept_ = store_->open(on.owes_);
     std::string id = store_->append(on.kept_, text);
     const std::size_t now = store_->bytes();
     const std::size_t before = kept_bytes_.bytes();

@@ -7,6 +7,7 @@
 #include <comcp/rpc/print.hpp>
 #include <comcp/server/http_core.hpp>
 #include <comcp/server/http_service.hpp>
+#include <comcp/server/left_calls.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -115,6 +116,7 @@ COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> s
       streams(std::make_shared<http::budget>(options.limits.streams)),
       table(std::make_shared<session_table>(options.is_single_threaded() ? ex : comcp::executor(asio::make_strand(ex)),
                                             options.limits.sessions, options.limits.session_idle)),
+      keeper(make_keeper()),
       executor_(std::move(ex)),
       lot_(make_parking_lot(executor_)),
       served_(std::move(served)),
@@ -199,6 +201,10 @@ COMCP_DECL task<http_core::refusal> http_core::refuse(std::shared_ptr<http_core>
         }
         head.principal = std::move(access->principal());
     }
+    if (self->keeper) {
+        auto refused = co_await look_for_session(self, head);
+        if (refused) co_return refused;
+    }
     co_return self->refuse_after_authorization(head);
 }
 
@@ -239,7 +245,15 @@ COMCP_DECL task<http::response> http_core::judge(std::shared_ptr<http_core> self
         if (self->options.is_single_threaded()) co_return co_await std::move(answer);
         co_return co_await on_executor(ex, std::move(answer));
     }
+    const auto deleted =
+        whole.method == "DELETE" && id && self->keeper ? self->table->kept(*id, whole.principal) : nullptr;
     if (whole.method == "DELETE" && id && self->table->remove(*id, whole.principal)) {
+        if (deleted) { // else it could be found in the store again
+            auto erased = session_keeper::erased(self->keeper, deleted);
+            const result<void> done = co_await on_executor(self->keeper->executor(), std::move(erased));
+            if (!done)
+                co_return http_error_answer(503, "the session could not be erased", std::move(whole.answer_fields));
+        }
         http::response gone;
         gone.status = 204;
         gone.fields = std::move(whole.answer_fields);
@@ -269,6 +283,10 @@ COMCP_DECL task<http::response> http_core::post(std::shared_ptr<http_core> self,
         *used.wire, self->form_of(whole, self->options.is_resumable()), std::move(used.lease));
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
+    if (used.kept) {
+        used.kept->renew();
+        posted->owes(ids_of_calls(whole.body));
+    }
     used.wire->deliver(posted, std::move(whole.body));
     if (posted->head() == http::exchange_head::undecided) co_await http::exchange::wait_head(posted);
     guard.stay();
@@ -290,8 +308,10 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     }
     auto carrier = std::make_unique<http::session_transport>(ex, self->settings_);
     http::session_transport& wire = *carrier;
+    const auto kept = self->keeper ? std::make_shared<kept_session>(self->keeper) : nullptr;
+    from.kept = kept;
     const std::shared_ptr<session> owner = make_server_session(served, ex, std::move(carrier), std::move(from));
-    session_lease lease = self->table->adopt(owner, &wire, whole.principal);
+    session_lease lease = self->table->adopt(owner, &wire, whole.principal, kept);
     if (!lease) {
         owner->abandon(fault(errc::closed, "there are too many sessions"));
         co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
@@ -317,6 +337,15 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     const auto id = self->table->name(posted->lease());
     if (!id) co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
     wire.on_closed(forget_session(self->table, *id));
+    if (kept) {
+        kept->serve(owner);
+        kept->record.id = *id;
+        kept->record.principal = whole.principal;
+        wire.report_to(kept);
+        co_await kept_session::begin(kept); // nobody holds an id that no other process can find
+        if (!owner->open())
+            co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
+    }
     http::response answer = self->answer_of(posted, owner, whole);
     answer.fields.add("Mcp-Session-Id", *id);
     co_return answer;
@@ -328,24 +357,26 @@ COMCP_DECL task<http::response> http_core::open_stream(std::shared_ptr<http_core
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    if (used.kept) used.kept->renew();
     http::budget_share slot(self->streams);
     if (!slot.grow(1)) co_return http_error_answer(503, "too many streams", std::move(whole.answer_fields));
     const auto last = whole.fields.find("Last-Event-ID");
     auto opened = last && !last->empty() ? used.wire->resume_stream(*last, std::move(slot))
                                          : used.wire->open_stream(std::move(slot));
-    switch (opened.state) {
-    case http::replay_state::found: break;
-    // Never 404, which would end the session.
-    case http::replay_state::malformed:
-        co_return http_error_answer(400, "Last-Event-ID is none of this session", std::move(whole.answer_fields));
-    case http::replay_state::unknown:
-        co_return http_error_answer(400, "the stream of Last-Event-ID is not kept any more",
-                                    std::move(whole.answer_fields));
-    case http::replay_state::gone:
-        co_return http_error_answer(400, "events after Last-Event-ID are not kept any more",
-                                    std::move(whole.answer_fields));
-    }
+    if (opened.state == http::replay_state::malformed && used.kept)
+        co_return co_await resume_elsewhere(self, std::move(used), owner, std::move(whole));
+    if (opened.state != http::replay_state::found) co_return self->refuse_resume(opened.state, whole);
     co_return self->stream_of(std::move(opened.stream), opened.reader, owner, std::move(used.lease), whole);
+}
+
+COMCP_DECL http::response http_core::refuse_resume(http::replay_state why, http::request& whole) const
+{
+    // Never 404, which would end the session.
+    const std::string_view text = why == http::replay_state::malformed ? "Last-Event-ID is none of this session"
+                                  : why == http::replay_state::unknown
+                                      ? "the stream of Last-Event-ID is not kept any more"
+                                      : "events after Last-Event-ID are not kept any more";
+    return http_error_answer(400, text, std::move(whole.answer_fields));
 }
 
 COMCP_DECL http::exchange_form http_core::form_of(const http::request& whole, bool resumable) const
@@ -406,6 +437,7 @@ COMCP_DECL http::response http_core::stream_of(std::shared_ptr<http::exchange> f
 COMCP_DECL void http_core::abandon()
 {
     closing_ = true;
+    if (keeper) keeper->stop();
     for (const auto& each : table->take_all())
         each->home()->post([each] { each->abandon(fault(errc::closed, "the service was destroyed")); });
 }
@@ -420,11 +452,15 @@ COMCP_DECL task<void> http_core::drain(std::shared_ptr<http_core> self, duration
         // Cancelled: what waits here ends, and so do the sessions.
     }
     const auto all = self->table->take_all();
-    for (const auto& each : all) begin_to_end(each, "the service was closed");
+    for (const auto& each : all) begin_to_end({each, nullptr}, "the service was closed");
     for (const auto& each : all) {
         auto end = session::wait_ended(each);
         co_await on_executor(each->executor(), std::move(end));
     }
+    if (!self->keeper) co_return;
+    auto idle = session_keeper::idle(self->keeper);
+    co_await on_executor(self->keeper->executor(), std::move(idle));
+    self->keeper->stop();
 }
 
 } // namespace detail

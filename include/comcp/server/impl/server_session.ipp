@@ -56,6 +56,7 @@ COMCP_DECL void server_session::on_initialize(const rpc::message& request, const
     environment_ = std::move(shared);
     changes_told_ = core_->tools.version();
     session_.speak(peer->version);
+    keep_state();
     session_.answer(request.id, route, [&](std::string& out) {
         wire::write_initialize_result(out, peer->version, declared_, core_->who, core_->options.instructions);
     });
@@ -119,7 +120,38 @@ COMCP_DECL void server_session::on_set_level(const rpc::message& request, const 
     const auto level = text ? parse_log_level(*text) : std::nullopt;
     if (!level) return refuse(request, route, "unknown log level"); // G-41
     environment_->log->least.store(*level, std::memory_order_relaxed);
+    keep_state();
     session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+}
+
+COMCP_DECL void server_session::describe(session_record& to) const
+{
+    to.version = environment_->peer->version;
+    to.capabilities = environment_->peer->capabilities;
+    to.client = environment_->peer->client;
+    to.level = environment_->log->least.load(std::memory_order_relaxed);
+}
+
+COMCP_DECL void server_session::restore(const session_record& from)
+{
+    auto peer = std::make_shared<peer_info>();
+    peer->version = from.version;
+    peer->capabilities = from.capabilities;
+    peer->client = from.client;
+    auto shared = std::make_shared<handler_environment>(*environment_);
+    shared->peer = std::move(peer);
+    shared->log->least.store(from.level, std::memory_order_relaxed);
+    environment_ = std::move(shared);
+    changes_told_ = core_->tools.version();
+    session_.number_from(from.generation << 32);
+    session_.speak(from.version);
+}
+
+COMCP_DECL void server_session::keep_state()
+{
+    if (!kept_) return;
+    describe(kept_->record);
+    kept_->changed();
 }
 
 COMCP_DECL void server_session::refresh_tools()

@@ -35,18 +35,22 @@ COMCP_DECL session_table::~session_table()
     if (!context_gone_) lot_->unlink(*this);
 }
 
-COMCP_DECL void begin_to_end(const std::shared_ptr<session>& owner, std::string why)
+COMCP_DECL void begin_to_end(const leaving_session& which, std::string why, bool deleted)
 {
-    if (!owner) return;
-    owner->home()->post([owner, why = std::move(why)] { owner->begin_close(fault(errc::closed, why), false); });
+    if (!which.owner) return;
+    which.owner->home()->post([which, why = std::move(why), deleted] {
+        if (which.kept && which.kept->erased() == kept_session::erasure::begun) which.kept->erase(deleted);
+        which.owner->begin_close(fault(errc::closed, why), false);
+    });
 }
 
 COMCP_DECL session_lease session_table::adopt(std::shared_ptr<session> owner, http::session_transport* wire,
-                                              std::string principal)
+                                              std::string principal, std::shared_ptr<kept_session> kept)
 {
     auto made = std::make_shared<table_entry>();
     made->owner = std::move(owner);
     made->wire = wire;
+    made->kept = std::move(kept);
     made->principal = std::move(principal);
     made->active = 1;
     const std::lock_guard lock(mutex_);
@@ -61,18 +65,26 @@ COMCP_DECL result<std::string> session_table::name(const session_lease& lease)
 {
     auto id = random_token();
     if (!id) return id.error();
-    std::shared_ptr<session> gives_way;
+    return name(lease, *std::move(id));
+}
+
+COMCP_DECL result<std::string> session_table::name(const session_lease& lease, std::string id)
+{
+    leaving_session gives_way;
     bool watch_now = false;
     {
         const std::lock_guard lock(mutex_);
         if (!lease.entry()->owner) return fail(errc::closed, "the session was closed");
+        if (by_id_.contains(id)) return fail(errc::invalid_argument, "there is a session with this id");
         if (by_id_.size() >= most_) {
             const entries& from = fresh_.empty() ? used_ : fresh_;
             if (from.empty()) return fail(errc::busy, "too many sessions");
-            gives_way = take_out(*from.front());
+            gives_way = take_out_for_good(*from.front());
         }
         --nameless_;
-        lease.entry()->id = *id;
+        lease.entry()->id = id;
+        // It had its second request elsewhere.
+        lease.entry()->used = lease.entry()->kept && lease.entry()->kept->taken;
         by_id_.emplace(lease.entry()->id, lease.entry());
         watch_now = !std::exchange(watched_, true);
     }
@@ -81,7 +93,7 @@ COMCP_DECL result<std::string> session_table::name(const session_lease& lease)
         home_->post([weak = weak_from_this()] {
             if (const auto self = weak.lock()) self->watch();
         });
-    return *std::move(id);
+    return id;
 }
 
 COMCP_DECL std::shared_ptr<table_entry> session_table::find_entry(std::string_view id, std::string_view principal) const
@@ -102,6 +114,7 @@ COMCP_DECL session_table::in_use session_table::find(std::string_view id, std::s
     in_use out;
     out.owner = entry->owner;
     out.wire = entry->wire;
+    out.kept = entry->kept;
     out.lease = session_lease(shared_from_this(), std::move(entry), use);
     return out;
 }
@@ -114,26 +127,33 @@ COMCP_DECL bool session_table::knows(std::string_view id, std::string_view princ
 
 COMCP_DECL bool session_table::remove(std::string_view id, std::string_view principal)
 {
-    std::shared_ptr<session> owner;
+    leaving_session gone;
     {
         const std::lock_guard lock(mutex_);
         const auto entry = find_entry(id, principal);
         if (!entry) return false;
-        owner = take_out(*entry);
+        gone = take_out_for_good(*entry);
         if (by_id_.empty()) unwatch_later();
     }
-    begin_to_end(owner, "the client ended the session");
+    begin_to_end(gone, "the client ended the session", true);
     return true;
+}
+
+COMCP_DECL std::shared_ptr<kept_session> session_table::kept(std::string_view id, std::string_view principal) const
+{
+    const std::lock_guard lock(mutex_);
+    const auto entry = find_entry(id, principal);
+    return entry ? entry->kept : nullptr;
 }
 
 COMCP_DECL void session_table::forget(std::string_view id)
 {
-    std::shared_ptr<session> owner; // destroyed without the lock
+    leaving_session gone; // destroyed without the lock
     const std::lock_guard lock(mutex_);
     const auto found = by_id_.find(id);
     if (found == by_id_.end()) return;
     const auto entry = found->second;
-    owner = take_out(*entry);
+    gone = take_out(*entry);
     if (by_id_.empty()) unwatch_later();
 }
 
@@ -143,7 +163,7 @@ COMCP_DECL std::vector<std::shared_ptr<session>> session_table::take_all()
     const std::lock_guard lock(mutex_);
     ended_ = true;
     for (entries* list : {&active_, &fresh_, &used_})
-        while (!list->empty()) all.push_back(take_out(*list->front()));
+        while (!list->empty()) all.push_back(take_out(*list->front()).owner);
     unwatch_later();
     return all;
 }
@@ -154,14 +174,20 @@ COMCP_DECL std::size_t session_table::size() const
     return by_id_.size();
 }
 
-COMCP_DECL std::shared_ptr<session> session_table::take_out(table_entry& entry)
+COMCP_DECL leaving_session session_table::take_out_for_good(table_entry& entry)
+{
+    if (entry.kept) entry.kept->begin_erase();
+    return take_out(entry);
+}
+
+COMCP_DECL leaving_session session_table::take_out(table_entry& entry)
 {
     if (entry.id.empty()) --nameless_;
     else by_id_.erase(entry.id);
     entries& in = entry.active != 0 ? active_ : idle_list(entry);
-    auto owner = std::move(entry.owner);
+    leaving_session out{std::move(entry.owner), std::move(entry.kept)};
     in.erase(entry.at); // may destroy the entry
-    return owner;
+    return out;
 }
 
 COMCP_DECL void session_table::release(table_entry& entry, session_lease::kind use)
@@ -174,7 +200,7 @@ COMCP_DECL void session_table::release(table_entry& entry, session_lease::kind u
         if (--entry.active == 0 && entry.owner) {
             if (entry.id.empty()) {
                 ++entry.active; // it is among the active ones
-                over = take_out(entry);
+                over = take_out(entry).owner;
                 --entry.active;
             } else {
                 entry.since = timer_.now();
@@ -213,7 +239,7 @@ COMCP_DECL void session_table::unwatch()
 
 COMCP_DECL void session_table::sweep()
 {
-    std::vector<std::shared_ptr<session>> due;
+    std::vector<leaving_session> due;
     time_point next;
     {
         const std::lock_guard lock(mutex_);
@@ -222,7 +248,7 @@ COMCP_DECL void session_table::sweep()
         next = deadline_after(now, idle_);
         for (entries* list : {&fresh_, &used_}) {
             while (!list->empty() && deadline_after(list->front()->since, idle_) <= now)
-                due.push_back(take_out(*list->front()));
+                due.push_back(take_out_for_good(*list->front()));
             if (!list->empty()) next = std::min(next, deadline_after(list->front()->since, idle_));
         }
         watched_ = !by_id_.empty();

@@ -119,6 +119,12 @@ COMCP_DECL fault session::refusal(const json::object& object)
     if (const json::value* data = member(object, "data")) peer->data = json::value(*data, json::storage_ptr());
     fault why = fail(errc::refused, peer->message + " (" + std::to_string(peer->code) + ")");
     why.fate = outcome::refused;
+    // A server that took over from one that is gone says so: it answers, but not for what that one did.
+    const json::object* data = peer->data.if_object();
+    if (data && string_member(*data, "outcome") == "unknown") {
+        why.code = errc::peer_gone;
+        why.fate = outcome::unknown;
+    }
     why.rpc = std::move(peer);
     return why;
 }
