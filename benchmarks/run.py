@@ -7,7 +7,7 @@
   run.py --assert  measures (a few minutes, on a quiet machine) and holds the figures against their bars; one JSON
                    object a line; the exit status says whether all bars were met
   run.py --assert --only compile,memory,...   some groups: server client memory start ping compile
-                                              http http_client http_memory http_crowd
+                                              http http_client http_memory http_crowd middleware
 
 COMCP_BIN names the folder of the programs, by default build/release/bin. All figures are medians of interleaved
 repetitions, everything pinned to one core, and given as ratios to `rawpeer` and `floor` within the same repetition:
@@ -443,7 +443,25 @@ def measure_http_crowd(figures, _):
                        crowd.forgotten_sessions(server, 5000) * 1000, 50)
 
 
-GROUPS = {"server": measure_server, "client": measure_client, "memory": measure_memory, "start": measure_start,
+def measure_middleware(figures, times):
+    """What it costs to ask whether there is a chain: the same server twice, built so that it cannot have one and as it
+    is. They take turns in starting first. Only a quiet machine can tell 0.98 from 1: with other work on its cores, single
+    pairs went from 0.55 to 1.5, and the same program measured against itself gave 0.93 and 0.80."""
+    peers = {kind: [program(f"bench_server_{kind}"), "--stdio"] for kind in ("chain", "direct")}
+    for tool, calls, bar in (("echo", 200000, 0.98), ("echo_later", 150000, 0.98)):
+        got = {kind: [] for kind in peers}
+        for turn in range(max(times, MIDDLEWARE_TURNS)):
+            for kind in sorted(peers, reverse=turn % 2 == 1):
+                got[kind].append(load(peers[kind], calls, "-w", "64", "-t", tool))
+        ratios = sorted(a["rate"] / b["rate"] for a, b in zip(got["chain"], got["direct"]))
+        rates = {kind: statistics.median(each["rate"] for each in runs) for kind, runs in got.items()}
+        figures.report(f"{tool}, 64 in flight, empty chain, calls/s / direct", rates["chain"] / rates["direct"], bar,
+                       True, ours=round(rates["chain"]), theirs=round(rates["direct"]),
+                       pairs=[round(ratios[0], 3), round(statistics.median(ratios), 3), round(ratios[-1], 3)])
+
+
+MIDDLEWARE_TURNS = 15  # never fewer than seven
+GROUPS = {"middleware": measure_middleware, "server": measure_server, "client": measure_client, "memory": measure_memory, "start": measure_start,
           "ping": measure_ping, "compile": measure_compile, "http": measure_http, "http_client": measure_http_client,
           "http_memory": measure_http_memory, "http_crowd": measure_http_crowd}
 

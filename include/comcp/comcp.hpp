@@ -4,6 +4,7 @@
 #pragma once
 
 #include <comcp/http.hpp>
+#include <comcp/middleware.hpp>
 #include <comcp/socket.hpp>
 #include <comcp/stdio.hpp>
 #include <comcp/transport/bridge.hpp>

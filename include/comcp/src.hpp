@@ -37,6 +37,12 @@
 #include <comcp/json/impl/source.ipp>
 #include <comcp/json/impl/value.ipp>
 #include <comcp/json/impl/write.ipp>
+#include <comcp/middleware/impl/concurrency_limit.ipp>
+#include <comcp/middleware/impl/log_messages.ipp>
+#include <comcp/middleware/impl/message_end.ipp>
+#include <comcp/middleware/impl/rate_limit.ipp>
+#include <comcp/middleware/impl/redact.ipp>
+#include <comcp/middleware/impl/timing.ipp>
 #include <comcp/policy/impl/output_cap.ipp>
 #include <comcp/policy/impl/timeouts.ipp>
 #include <comcp/protocol/impl/completion.ipp>
@@ -71,7 +77,9 @@
 #include <comcp/server/impl/session_table.ipp>
 #include <comcp/server/impl/tool_entry.ipp>
 #include <comcp/session/impl/home.ipp>
+#include <comcp/session/impl/middleware.ipp>
 #include <comcp/session/impl/session_calls.ipp>
+#include <comcp/session/impl/session_chain.ipp>
 #include <comcp/session/impl/session_life.ipp>
 #include <comcp/session/impl/session_reading.ipp>
 #include <comcp/transport/impl/acceptor.ipp>

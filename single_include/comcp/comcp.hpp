@@ -3788,6 +3788,133 @@ void write_roots(std::string& out, const std::vector<root>& roots);
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/session/middleware.hpp
+//
+// Coroutines of the host around every request and notification of a session, in both directions and on every
+// transport. A chain runs in the order in which its parts were given, the first outermost. Not for watching bytes: that
+// is the observer (observer.hpp), which costs less and changes nothing. What the library brings is in middleware/.
+//
+//     comcp::task<comcp::middleware_reply> only_at_work(comcp::middleware_message message, comcp::middleware_next next)
+//     {
+//         if (message.method == "tools/call" && closed()) throw comcp::request_error(-32000, "come again tomorrow");
+//         auto going = next(std::move(message));
+//         auto reply = co_await std::move(going);
+//         co_return reply;
+//     }
+//     server.use(only_at_work);
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Which way a message goes.
+enum class direction {
+    inbound,  ///< from the peer
+    outbound, ///< to the peer
+};
+
+/// One request or notification on its way, with the context of the call. What is changed before `next` is what goes on.
+class middleware_message
+{
+public:
+    comcp::direction way = comcp::direction::inbound;
+    bool is_request = true; ///< else a notification, whose reply is empty
+    std::string method;
+    std::string params; ///< JSON text of an object on one line; empty for none. A change must be valid JSON
+    std::string id;     ///< of a request, as JSON text; a change has no effect
+
+    revision version = latest_legacy; ///< what is spoken; the newest of the handshake era before that is known
+    std::string peer;                 ///< the name that the peer gave itself (unverified); empty before the handshake
+    std::string principal;            ///< who the host's authorization says the peer is; empty: nobody in particular
+
+    middleware_message() = default;
+};
+
+/// What came of a request: a result, or an error that the peer gave. Empty for a notification.
+class middleware_reply
+{
+public:
+    std::string result; ///< JSON text of an object. A change must be valid JSON
+    std::optional<rpc_error> error;
+
+    middleware_reply() = default;
+    explicit middleware_reply(std::string object) : result(std::move(object)) {}
+    explicit middleware_reply(rpc_error refused) : error(std::move(refused)) {}
+};
+
+class middleware_next;
+
+/// One part of a chain. It runs on the session's executor and must not block it; of one session there may be as many at
+/// once as requests are in flight, but notifications come one at a time and in order, each way.
+///
+/// It may answer a request without `next`; a notification that it does not pass on is dropped. What it throws ends that
+/// message alone: inbound, `comcp::request_error` is the answer, any other exception an internal error with a fixed
+/// text; outbound, the caller gets it.
+///
+/// *Cancellation*: the peer (inbound) or the caller (outbound) gave the request up, its time is over, or the session
+/// ended.
+using middleware = std::function<task<middleware_reply>(middleware_message, middleware_next)>;
+
+namespace detail
+{
+
+using middleware_chain = std::vector<middleware>;
+
+/// One message in one chain; what comes after the last part is in `arrive`.
+class chain_run
+{
+public:
+    explicit chain_run(std::shared_ptr<const middleware_chain> parts) : parts_(std::move(parts)) {}
+    chain_run(const chain_run&) = delete;
+    chain_run& operator=(const chain_run&) = delete;
+    virtual ~chain_run() = default;
+
+    /// Sends the message through the chain. *Errors*: what a part throws.
+    static task<middleware_reply> start(std::shared_ptr<chain_run> self, middleware_message message);
+
+private:
+    friend class comcp::middleware_next;
+
+    static task<middleware_reply> go_on(std::shared_ptr<chain_run> self, std::size_t at, middleware_message message);
+    virtual task<middleware_reply> arrive(middleware_message message) = 0;
+
+    std::shared_ptr<const middleware_chain> parts_;
+    std::size_t passed_ = 0; // no part is passed twice: nothing runs twice
+};
+
+} // namespace detail
+
+/// The rest of the chain.
+class middleware_next
+{
+public:
+    middleware_next(std::shared_ptr<detail::chain_run> run, std::size_t at) : run_(std::move(run)), at_(at) {}
+
+    /// Sends the message on, once.
+    ///
+    /// *Result*: the reply, an error of the peer included; an empty one for a notification.
+    /// *Errors*: `comcp::error` when there is no reply (timed out, the peer is gone, closed, cancelled);
+    /// errc::invalid_argument for a second time.
+    task<middleware_reply> operator()(middleware_message message) const
+    {
+        return detail::chain_run::go_on(run_, at_, std::move(message));
+    }
+
+private:
+    std::shared_ptr<detail::chain_run> run_;
+    std::size_t at_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -3906,7 +4033,17 @@ public:
         return *this;
     }
 
+    /// Adds a part to the chain around every message, inside of the ones before (session/middleware.hpp).
+    client_options& use(middleware part)
+    {
+        auto longer = chain_ ? *chain_ : detail::middleware_chain();
+        longer.push_back(std::move(part));
+        chain_ = std::make_shared<const detail::middleware_chain>(std::move(longer));
+        return *this;
+    }
+
     // For the library.
+    const std::shared_ptr<const detail::middleware_chain>& chain() const { return chain_; }
     const std::optional<std::vector<root>>& offered_roots() const { return roots_; }
     const detail::question_handler& sampling() const { return sampling_; }
     bool allows_sampling_tools() const { return sampling_tools_; }
@@ -3923,6 +4060,7 @@ private:
     detail::question_handler form_;
     detail::question_handler url_;
     detail::notice_handlers notices_;
+    std::shared_ptr<const detail::middleware_chain> chain_;
 };
 
 } // namespace comcp::inline COMCP_ABI
@@ -9025,6 +9163,7 @@ tool_handle add_tool(const std::shared_ptr<server_core>& core, std::string name,
                      erased_handler handler);
 bool remove_tool(server_core& core, std::string_view name);
 void set_handler_executor(server_core& core, executor ex);
+void add_middleware(server_core& core, middleware part);
 server_options& options_of(server_core& core);
 const identity& identity_of(const server_core& core);
 task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
@@ -9085,6 +9224,10 @@ public:
     /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set
     /// before the first session.
     void handlers_on(executor ex) { detail::set_handler_executor(*core_, std::move(ex)); }
+
+    /// Adds a part to the chain around every message of every session, inside of the ones before
+    /// (session/middleware.hpp). Set before the first session.
+    void use(middleware part) { detail::add_middleware(*core_, std::move(part)); }
 
     /// Options, until the first session starts.
     server_options& options() { return detail::options_of(*core_); }
@@ -10166,7 +10309,7 @@ private:
     }
 
     std::size_t depth_;
-    alignas(std::max_align_t) unsigned char first_block_[8 * 1024];
+    alignas(std::max_align_t) unsigned char first_block_[4 * 1024];
     std::optional<json::monotonic_resource> arena_;
     std::optional<json::value> root_; // declared after the arena that it lies in
     std::string why_;
@@ -10304,166 +10447,10 @@ inline void write_error_without_id(std::string& out, std::int64_t code, std::str
 
 } // namespace comcp::inline COMCP_ABI::rpc
 
-// ---- comcp/session/handler_worker.hpp
+// ---- comcp/session/chain.hpp
 //
-// A coroutine of a session that runs one handler after another: starting a coroutine of its own for each would cost
-// more than most handlers do. What one handler set for its coroutine or was told by cancellation is undone before the
-// next.
-
-// ---- comcp/session/inbound.hpp
-//
-// One request of the peer while a handler works on it. It carries its id and the way its answer goes, and is answered
-// at most once: the answer path is this object, never a table from ids to streams.
-
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI::detail
-{
-
-class session;
-
-/// Answers to a batch are gathered into one array (2025-03-26, batching). Written when the last one is there.
-struct batch_answers
-{
-    std::string text;
-    std::size_t missing = 0; ///< requests not yet answered or given up, plus one while the batch is being read
-    exchange_id exchange = pipe_exchange;
-};
-
-/// Where an answer goes.
-struct answer_route
-{
-    exchange_id exchange = pipe_exchange;
-    std::shared_ptr<batch_answers> batch;
-};
-
-/// Thread rule: the session's executor, but for `cancelled` and for what `emit_on` says. Handlers on another executor
-/// hold it, and reach everything else through the session's `home`.
-class inbound
-{
-public:
-    inbound(rpc::id id, answer_route route, std::size_t bytes)
-        : id_(std::move(id)),
-          route_(std::move(route)),
-          bytes_(bytes)
-    {}
-    inbound(const inbound&) = delete;
-    inbound& operator=(const inbound&) = delete;
-
-    const rpc::id& id() const { return id_; }
-    const answer_route& route() const { return route_; }
-    /// The peer cancelled it, or its session ended. Any thread.
-    bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
-    /// No answer was given and none is excluded yet.
-    bool open() const { return session_ != nullptr; }
-    session* owner() const { return session_; }
-
-    std::optional<progress_token> token; ///< asked for by the peer
-    std::optional<double> last_progress;
-
-private:
-    friend class session;
-    friend class inbound_table;
-
-    void emit(const std::shared_ptr<inbound>& self)
-    {
-        cancelled_.store(true, std::memory_order_relaxed);
-        // A handler on a foreign executor is cancelled there, since only there its coroutine is at rest.
-        if (foreign_) asio::post(foreign_, [self] { self->foreign_signal_.emit(asio::cancellation_type::terminal); });
-        else if (worker_signal_) worker_signal_->emit(asio::cancellation_type::terminal);
-    }
-
-    rpc::id id_;
-    answer_route route_;
-    std::size_t bytes_;
-    asio::cancellation_signal* worker_signal_ = nullptr; // while a coroutine of the session works on it
-    asio::cancellation_signal foreign_signal_;           // lives until the foreign coroutine has ended
-    executor foreign_;
-    std::atomic<bool> cancelled_{false};
-    session* session_ = nullptr; // set while in flight
-    bool running_ = false;       // a coroutine works on it
-    bool answered_ = false;
-    std::shared_ptr<inbound> self_; // while in flight, held by the table
-    inbound* next_ = nullptr;
-};
-
-/// The requests in flight by id, chained through themselves: nothing is allocated or copied for it. The chains are
-/// bounded by the limit of requests in flight. An id is unique in its session, on whatever exchange it came (A-3).
-class inbound_table
-{
-public:
-    void add(std::shared_ptr<inbound> request)
-    {
-        inbound*& chain = chain_of(request->id_);
-        request->next_ = chain;
-        chain = request.get();
-        chain->self_ = std::move(request);
-    }
-
-    inbound* find(const rpc::id& id) const
-    {
-        inbound* found = const_cast<inbound_table*>(this)->chain_of(id);
-        while (found && !(found->id_ == id)) found = found->next_;
-        return found;
-    }
-
-    std::shared_ptr<inbound> remove(inbound& request)
-    {
-        inbound** link = &chain_of(request.id_);
-        while (*link != &request) link = &(*link)->next_;
-        *link = request.next_;
-        return std::move(request.self_);
-    }
-
-    inbound* any() const
-    {
-        for (inbound* chain : chains_)
-            if (chain) return chain;
-        return nullptr;
-    }
-
-private:
-    inbound*& chain_of(const rpc::id& id) { return chains_[id.hash() % chains_.size()]; }
-
-    std::array<inbound*, 128> chains_{};
-};
-
-} // namespace comcp::inline COMCP_ABI::detail
-
-#include <cstddef>
-#include <memory>
-
-namespace comcp::inline COMCP_ABI::detail
-{
-
-/// What such a coroutine and its session share. Freed by the completion handler of the coroutine, since a signal must
-/// outlive the coroutine that it cancels.
-struct handler_worker
-{
-    explicit handler_worker(parking_lot& lot) : idle(lot) {}
-
-    /// Kept for the next burst of requests, about a kilobyte each; one that ends beyond them is not.
-    static constexpr std::size_t most_idle = 64;
-
-    asio::cancellation_signal signal;
-    waiter idle;
-    std::shared_ptr<inbound> request; ///< none while it is idle; woken without one it ends
-    task<void> job;
-};
-
-} // namespace comcp::inline COMCP_ABI::detail
-
-// ---- comcp/session/pending_call.hpp
-//
-// One request of ours while it waits for its answer. It stands in the frame of the coroutine that waits, is found by
-// its id, and ends exactly once: answered, failed, timed out, cancelled, or with its session.
+// What a session keeps while messages are on their way through its middleware. A session without middleware has none
+// of this. For hosts: session/middleware.hpp.
 
 // ---- comcp/session/deadlines.hpp
 //
@@ -10620,129 +10607,137 @@ inline void deadline::clear()
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+// ---- comcp/session/inbound.hpp
+//
+// One request of the peer while a handler works on it. It carries its id and the way its answer goes, and is answered
+// at most once: the answer path is this object, never a table from ids to streams.
+
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
 {
 
 class session;
-class pending_call;
 
-/// Finds pending calls by id without allocating: a fixed table of chains through the calls themselves. Ids count up, so
-/// the chains stay short as long as the calls in flight are bounded.
-class call_table
+/// Answers that are not written at once: those to a batch, gathered into one array and written when the last one is
+/// there (2025-03-26, batching), or the one that middleware waits for.
+struct gathered_answers
 {
-public:
-    inline void add(pending_call& call);
-    inline void remove(pending_call& call);
-    inline pending_call* find(std::int64_t id) const;
-    inline pending_call* any() const;
-    std::size_t size() const { return size_; }
-
-private:
-    std::array<pending_call*, 256> chains_{};
-    std::size_t size_ = 0;
+    std::string text;
+    std::size_t missing = 0; ///< requests not yet answered or given up, plus one while the batch is being read
+    exchange_id exchange = pipe_exchange;
+    bool in_batch = true;
+    bool for_chain = false;
+    waiter* chain = nullptr; ///< the middleware's, while it waits
 };
 
-class pending_call
+/// Where an answer goes.
+struct answer_route
+{
+    exchange_id exchange = pipe_exchange;
+    std::shared_ptr<gathered_answers> gathered;
+
+    bool in_batch() const { return gathered && gathered->in_batch; }
+};
+
+/// Thread rule: the session's executor, but for `cancelled` and for what `emit_on` says. Handlers on another executor
+/// hold it, and reach everything else through the session's `home`.
+class inbound
 {
 public:
-    pending_call(parking_lot& lot, std::string_view method) : done_(lot), method_(method) {}
-    pending_call(const pending_call&) = delete;
-    pending_call& operator=(const pending_call&) = delete;
-    virtual ~pending_call()
-    {
-        if (table_) table_->remove(*this);
-    }
+    inbound(rpc::id id, answer_route route, std::size_t bytes)
+        : id_(std::move(id)),
+          route_(std::move(route)),
+          bytes_(bytes)
+    {}
+    inbound(const inbound&) = delete;
+    inbound& operator=(const inbound&) = delete;
 
-    std::string_view method() const { return method_; }
-    std::int64_t id() const { return id_; }
-    /// A server's request belongs to the exchange of the request that it serves (B-18).
-    void relates_to(exchange_id exchange) { related_ = exchange; }
+    const rpc::id& id() const { return id_; }
+    const answer_route& route() const { return route_; }
+    /// The peer cancelled it, or its session ended. Any thread.
+    bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+    /// No answer was given and none is excluded yet.
+    bool open() const { return session_ != nullptr; }
+    session* owner() const { return session_; }
 
-    /// Begun, and neither sent nor failed: the output has no room.
-    bool waits_for_room() const { return id_ == 0 && !failed_; }
-    bool sent() const { return id_ != 0; }
-
-protected:
-    /// Appends the params object. The call's id also serves as its progress token.
-    virtual void write_params(std::string& out) const = 0;
-    /// Copies what is wanted out of the result, whose memory ends with this call. A fault says that it is malformed.
-    virtual std::optional<fault> read_result(const rpc::message& answer) = 0;
-    /// Progress of the peer. Called in place.
-    virtual void on_progress(const progress&) {}
+    std::optional<progress_token> token; ///< asked for by the peer
+    std::optional<double> last_progress;
 
 private:
     friend class session;
-    friend class call_table;
+    friend class inbound_table;
+    friend struct handler_worker;
 
-    /// What ends the call; the first one counts.
-    void end()
+    void emit(const std::shared_ptr<inbound>& self)
     {
-        if (table_) table_->remove(*this);
-        total_.clear();
-        idle_.clear();
-        done_.complete();
+        cancelled_.store(true, std::memory_order_relaxed);
+        // A handler on a foreign executor is cancelled there, since only there its coroutine is at rest.
+        if (foreign_) asio::post(foreign_, [self] { self->foreign_signal_.emit(asio::cancellation_type::terminal); });
+        else if (worker_signal_) worker_signal_->emit(asio::cancellation_type::terminal);
     }
-    void end(fault why)
-    {
-        failed_ = std::move(why);
-        end();
-    }
-    void expired();
 
-    waiter done_;
-    std::string_view method_;
-    std::int64_t id_ = 0;
-    exchange_id related_ = pipe_exchange;
-    session* session_ = nullptr;
-    call_table* table_ = nullptr;
-    pending_call* next_ = nullptr;
-    duration idle_after_ = no_limit;
-    owned_deadline<pending_call, &pending_call::expired> total_{*this};
-    owned_deadline<pending_call, &pending_call::expired> idle_{*this};
-    std::optional<fault> failed_;
+    rpc::id id_;
+    answer_route route_;
+    std::size_t bytes_;
+    asio::cancellation_signal* worker_signal_ = nullptr; // while a coroutine of the session works on it
+    asio::cancellation_signal foreign_signal_;           // lives until the foreign coroutine has ended
+    executor foreign_;
+    std::atomic<bool> cancelled_{false};
+    session* session_ = nullptr; // set while in flight
+    bool running_ = false;       // a coroutine works on it
+    bool answered_ = false;
+    std::shared_ptr<inbound> self_; // while in flight, held by the table
+    inbound* next_ = nullptr;
 };
 
-inline void call_table::add(pending_call& call)
+/// The requests in flight by id, chained through themselves: nothing is allocated or copied for it. The chains are
+/// bounded by the limit of requests in flight. An id is unique in its session, on whatever exchange it came (A-3).
+class inbound_table
 {
-    pending_call*& chain = chains_[static_cast<std::size_t>(call.id_) % chains_.size()];
-    call.next_ = chain;
-    chain = &call;
-    call.table_ = this;
-    ++size_;
-}
+public:
+    void add(std::shared_ptr<inbound> request)
+    {
+        inbound*& chain = chain_of(request->id_);
+        request->next_ = chain;
+        chain = request.get();
+        chain->self_ = std::move(request);
+    }
 
-inline void call_table::remove(pending_call& call)
-{
-    pending_call** link = &chains_[static_cast<std::size_t>(call.id_) % chains_.size()];
-    while (*link != &call) link = &(*link)->next_;
-    *link = call.next_;
-    call.table_ = nullptr;
-    --size_;
-}
+    inbound* find(const rpc::id& id) const
+    {
+        inbound* found = const_cast<inbound_table*>(this)->chain_of(id);
+        while (found && !(found->id_ == id)) found = found->next_;
+        return found;
+    }
 
-inline pending_call* call_table::find(std::int64_t id) const
-{
-    if (id < 0) return nullptr;
-    pending_call* call = chains_[static_cast<std::size_t>(id) % chains_.size()];
-    while (call && call->id_ != id) call = call->next_;
-    return call;
-}
+    std::shared_ptr<inbound> remove(inbound& request)
+    {
+        inbound** link = &chain_of(request.id_);
+        while (*link != &request) link = &(*link)->next_;
+        *link = request.next_;
+        return std::move(request.self_);
+    }
 
-inline pending_call* call_table::any() const
-{
-    if (size_ == 0) return nullptr;
-    for (pending_call* call : chains_)
-        if (call) return call;
-    return nullptr;
-}
+    inbound* any() const
+    {
+        for (inbound* chain : chains_)
+            if (chain) return chain;
+        return nullptr;
+    }
+
+private:
+    inbound*& chain_of(const rpc::id& id) { return chains_[id.hash() % chains_.size()]; }
+
+    std::array<inbound*, 32> chains_{}; // small: every session has one
+};
 
 } // namespace comcp::inline COMCP_ABI::detail
 
@@ -10815,6 +10810,350 @@ private:
     parking_lot& lot_;
     entry* head_ = nullptr;
     entry* tail_ = nullptr;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+class pending_call;
+
+/// A notification that waits for its turn.
+struct waiting_notice
+{
+    std::string method;
+    std::string params;
+    send_hint hint; ///< outbound
+};
+
+/// Notifications of one direction: one at a time and in order.
+struct notice_line
+{
+    explicit notice_line(parking_lot& lot) : moved(lot) {}
+
+    std::deque<waiting_notice> waiting;
+    std::size_t progress = 0; ///< of `waiting` and the one that is passing
+    wait_list moved;          ///< those that go after what was begun before them
+    bool running = false;
+    std::uint64_t begun = 0;
+    std::uint64_t done = 0;
+};
+
+class outbound_run;
+
+struct session_chain
+{
+    session_chain(std::shared_ptr<const middleware_chain> of, parking_lot& lot)
+        : parts(std::move(of)),
+          inbound(lot),
+          outbound(lot)
+    {}
+
+    notice_line& line(direction way) { return way == direction::inbound ? inbound : outbound; }
+
+    std::shared_ptr<const middleware_chain> parts;
+    notice_line inbound;
+    notice_line outbound;
+    std::size_t doubled = 0; ///< requests of the peer that are on their way and whose handler runs
+    std::vector<outbound_run*> calls;
+    /// For messages that are read a second time; the session's own is in use then. Null while it is in use itself.
+    std::unique_ptr<rpc::parser> parser;
+};
+
+#if !defined(COMCP_BENCH_NO_MIDDLEWARE)
+using chain_slot = std::unique_ptr<session_chain>;
+#else
+/// A session that cannot have middleware, for the benchmark that measures what the question costs.
+class chain_slot
+{
+public:
+    chain_slot& operator=(std::unique_ptr<session_chain>) { return *this; }
+    explicit constexpr operator bool() const { return false; }
+    session_chain* operator->() const { return nullptr; }
+};
+#endif
+
+/// A request of the peer. The last part hands it to the role, whose answer is gathered instead of written.
+class request_run final : public chain_run
+{
+public:
+    request_run(std::shared_ptr<session> owner, std::shared_ptr<inbound> request);
+
+private:
+    task<middleware_reply> arrive(middleware_message message) override;
+
+    std::shared_ptr<session> session_;
+    std::shared_ptr<inbound> request_;
+};
+
+/// A notification of either direction.
+class notice_run final : public chain_run
+{
+public:
+    notice_run(std::shared_ptr<session> owner, send_hint hint);
+
+private:
+    task<middleware_reply> arrive(middleware_message message) override;
+
+    std::shared_ptr<session> session_;
+    send_hint hint_;
+};
+
+/// A request of ours. The caller waits for `ended`; the chain runs beside it, because its time may be over, or the
+/// caller gone, while a part waits for something else.
+class outbound_run final : public chain_run
+{
+public:
+    outbound_run(std::shared_ptr<session> owner, pending_call& call, call_timeouts times);
+    ~outbound_run() override { leave(); }
+
+    void end();
+    void end(fault why);
+    /// The caller goes: nothing of it is touched any more.
+    void leave();
+    std::int64_t id() const { return id_; }
+    /// Progress for the caller, also when the answer came in the meantime.
+    void progressed(const progress& notice);
+
+    middleware_reply reply;
+    std::optional<fault> failed;
+    bool sent = false;
+    bool over = false;
+    waiter ended;
+    /// On its own: the session holds it too, and must not hold what holds the session.
+    std::shared_ptr<asio::cancellation_signal> signal = std::make_shared<asio::cancellation_signal>();
+
+private:
+    friend class relayed_call;
+
+    task<middleware_reply> arrive(middleware_message message) override;
+    void expired();
+
+    std::shared_ptr<session> session_;
+    pending_call* call_; // in the caller's frame; null when it has left
+    std::int64_t id_;
+    exchange_id related_;
+    call_timeouts times_;
+    outcome fate_ = outcome::unknown; // once it was sent
+    owned_deadline<outbound_run, &outbound_run::expired> total_{*this};
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/session/handler_worker.hpp
+//
+// A coroutine of a session that runs one handler after another: starting a coroutine of its own for each would cost
+// more than most handlers do. What one handler set for its coroutine or was told by cancellation is undone before the
+// next.
+
+#include <cstddef>
+#include <memory>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// What such a coroutine and its session share. Freed by the completion handler of the coroutine, since a signal must
+/// outlive the coroutine that it cancels.
+struct handler_worker
+{
+    explicit handler_worker(parking_lot& lot) : idle(lot) {}
+    handler_worker(const handler_worker&) = delete;
+    handler_worker& operator=(const handler_worker&) = delete;
+    /// With a request still when the execution context ends: then it is in flight, and nobody is left to be cancelled.
+    ~handler_worker()
+    {
+        if (request) request->worker_signal_ = nullptr;
+    }
+
+    /// Kept for the next burst of requests, about a kilobyte each; one that ends beyond them is not.
+    static constexpr std::size_t most_idle = 64;
+
+    asio::cancellation_signal signal;
+    waiter idle;
+    std::shared_ptr<inbound> request; ///< none while it is idle; woken without one it ends
+    task<void> job;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/session/pending_call.hpp
+//
+// One request of ours while it waits for its answer. It stands in the frame of the coroutine that waits, is found by
+// its id, and ends exactly once: answered, failed, timed out, cancelled, or with its session.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+class session;
+class pending_call;
+
+/// Finds pending calls by id without allocating: a fixed table of chains through the calls themselves. Ids count up, so
+/// the chains stay short as long as the calls in flight are bounded.
+class call_table
+{
+public:
+    inline void add(pending_call& call);
+    inline void remove(pending_call& call);
+    inline pending_call* find(std::int64_t id) const;
+    inline pending_call* any() const;
+    std::size_t size() const { return size_; }
+
+private:
+    std::array<pending_call*, 32> chains_{}; // small: every session has one
+    std::size_t size_ = 0;
+};
+
+class pending_call
+{
+public:
+    pending_call(parking_lot& lot, std::string_view method) : done_(lot), method_(method) {}
+    pending_call(const pending_call&) = delete;
+    pending_call& operator=(const pending_call&) = delete;
+    virtual ~pending_call()
+    {
+        if (table_) table_->remove(*this);
+    }
+
+    std::string_view method() const { return method_; }
+    std::int64_t id() const { return id_ != 0 ? id_ : wanted_id_; }
+    /// A server's request belongs to the exchange of the request that it serves (B-18).
+    void relates_to(exchange_id exchange) { related_ = exchange; }
+
+    /// Begun, and neither sent nor failed: the output has no room.
+    bool waits_for_room() const { return id_ == 0 && !failed_; }
+    bool sent() const { return id_ != 0; }
+
+protected:
+    /// Appends the params object. The call's id also serves as its progress token.
+    virtual void write_params(std::string& out) const = 0;
+    /// Copies what is wanted out of the result, whose memory ends with this call. A fault says that it is malformed.
+    virtual std::optional<fault> read_result(const rpc::message& answer) = 0;
+    /// Progress of the peer. Called in place.
+    virtual void on_progress(const progress&) {}
+
+private:
+    friend class session;
+    friend class call_table;
+    friend class outbound_run;
+    friend class relayed_call;
+
+    /// What ends the call; the first one counts.
+    void end()
+    {
+        if (table_) table_->remove(*this);
+        total_.clear();
+        idle_.clear();
+        done_.complete();
+    }
+    void end(fault why)
+    {
+        failed_ = std::move(why);
+        end();
+    }
+    void expired();
+
+    waiter done_;
+    std::string_view method_;
+    std::int64_t id_ = 0;
+    std::int64_t wanted_id_ = 0; // chosen before it is sent
+    exchange_id related_ = pipe_exchange;
+    session* session_ = nullptr;
+    call_table* table_ = nullptr;
+    pending_call* next_ = nullptr;
+    duration idle_after_ = no_limit;
+    owned_deadline<pending_call, &pending_call::expired> total_{*this};
+    owned_deadline<pending_call, &pending_call::expired> idle_{*this};
+    std::string_view given_up_because_ = "cancelled by the caller";
+    std::optional<fault> failed_;
+};
+
+inline void call_table::add(pending_call& call)
+{
+    pending_call*& chain = chains_[static_cast<std::size_t>(call.id_) % chains_.size()];
+    call.next_ = chain;
+    chain = &call;
+    call.table_ = this;
+    ++size_;
+}
+
+inline void call_table::remove(pending_call& call)
+{
+    pending_call** link = &chains_[static_cast<std::size_t>(call.id_) % chains_.size()];
+    while (*link != &call) link = &(*link)->next_;
+    *link = call.next_;
+    call.table_ = nullptr;
+    --size_;
+}
+
+inline pending_call* call_table::find(std::int64_t id) const
+{
+    if (id < 0) return nullptr;
+    pending_call* call = chains_[static_cast<std::size_t>(id) % chains_.size()];
+    while (call && call->id_ != id) call = call->next_;
+    return call;
+}
+
+inline pending_call* call_table::any() const
+{
+    if (size_ == 0) return nullptr;
+    for (pending_call* call : chains_)
+        if (call) return call;
+    return nullptr;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/session/role.hpp
+//
+// The contract between a session and what it is: a client or a server. Not the roles themselves (client/, server/).
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Something that a role is told from outside, on the session's executor.
+enum class role_event {
+    tools_changed,
+};
+
+/// What a client or a server makes of messages. Owned by its session.
+class session_role
+{
+public:
+    session_role() = default;
+    session_role(const session_role&) = delete;
+    session_role& operator=(const session_role&) = delete;
+    virtual ~session_role() = default;
+
+    /// Must lead to one answer, now or later. The message's memory ends with the call.
+    virtual void on_request(const rpc::message& request, const answer_route& route) = 0;
+    /// All notifications but `notifications/cancelled` and the progress of our own calls.
+    virtual void on_notification(const rpc::message& notification) = 0;
+    virtual void on_event(role_event) {}
+    /// The session has ended; called once, before it is joined. An empty fault is an orderly end.
+    virtual void on_ended(const fault&) {}
+    /// A server answers what it cannot read; a client counts it and goes on.
+    virtual bool serves() const = 0;
+    /// Tells a middleware who the peer is.
+    virtual void describe_peer(middleware_message&) const {}
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -11036,31 +11375,6 @@ const codec& legacy_codec() noexcept;
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// Something that a role is told from outside, on the session's executor.
-enum class role_event {
-    tools_changed,
-};
-
-/// What a client or a server makes of messages. Owned by its session.
-class session_role
-{
-public:
-    session_role() = default;
-    session_role(const session_role&) = delete;
-    session_role& operator=(const session_role&) = delete;
-    virtual ~session_role() = default;
-
-    /// Must lead to one answer, now or later. The message's memory ends with the call.
-    virtual void on_request(const rpc::message& request, const answer_route& route) = 0;
-    /// All notifications but `notifications/cancelled` and the progress of our own calls.
-    virtual void on_notification(const rpc::message& notification) = 0;
-    virtual void on_event(role_event) {}
-    /// The session has ended; called once, before it is joined. An empty fault is an orderly end.
-    virtual void on_ended(const fault&) {}
-    /// A server answers what it cannot read; a client counts it and goes on.
-    virtual bool serves() const = 0;
-};
-
 class session final : public std::enable_shared_from_this<session>, private parked
 {
 public:
@@ -11088,6 +11402,13 @@ public:
     }
 
     void set_role(std::unique_ptr<session_role> role) { role_ = std::move(role); }
+
+    /// Middleware around every message from now on; before `start`.
+    void set_chain(std::shared_ptr<const middleware_chain> parts)
+    {
+        if (parts && !parts->empty()) chain_ = std::make_unique<session_chain>(std::move(parts), *lot_);
+    }
+    bool has_chain() const { return static_cast<bool>(chain_); }
 
     void tell_role(role_event what) { role_->on_event(what); }
     /// Our requests are numbered from behind this; before the first one.
@@ -11147,7 +11468,8 @@ public:
     /// is `initialize`, B-2), a late answer is dropped, the outcome is unknown.
     static task<void> perform(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
 
-    // The steps of `perform`, in this order, for the operation that is called most: a frame less for each call.
+    // The steps of `perform` without middleware, in this order, for the operation that is called most: a frame less for
+    // each call.
 
     /// Sends it when there is room. `caller` is the state of the coroutine that will wait.
     void begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller);
@@ -11163,6 +11485,11 @@ public:
     void notify(std::string_view method, WriteParams write_params, const send_hint& hint = {})
     {
         if (state_ != state::open && state_ != state::draining) return;
+        if (chain_) {
+            std::string params;
+            write_params(params);
+            return pass_notice(direction::outbound, std::string(method), std::move(params), hint);
+        }
         std::string& out = begin_message(hint);
         out += R"({"jsonrpc":"2.0","method":")";
         out += method; // names of the specification: nothing to escape
@@ -11238,6 +11565,9 @@ public:
 
 private:
     friend class pending_call;
+    friend class request_run;
+    friend class notice_run;
+    friend class outbound_run;
 
     enum class state {
         opening,
@@ -11370,6 +11700,7 @@ private:
     void on_oversized(const rpc::oversize_facts& facts, exchange_id exchange);
 
     void on_notification(const rpc::message& message);
+    void take_notification(const rpc::message& message);
 
     /// The peer cancels a request of its own. Unknown or malformed: ignored (I-2).
     void on_cancelled(const rpc::message& message);
@@ -11378,6 +11709,27 @@ private:
 
     /// An id or token among the params, exact also for an integer that no integer type holds.
     static std::optional<rpc::id> id_param(const rpc::message& message, std::string_view name);
+
+    // ---- middleware ------------------------------------------------------------------------------------------------
+
+    middleware_message describe(direction way, std::string method) const;
+    /// Every inbound request passes here, when there is middleware.
+    void pass_request(const rpc::message& request, const answer_route& route);
+    static task<void> answer_through_chain(std::shared_ptr<session> self, std::shared_ptr<inbound> request,
+                                           middleware_message message);
+    /// Every notification of either direction passes here, when there is middleware.
+    void pass_notice(direction way, std::string method, std::string params, const send_hint& hint);
+    static task<void> pass_notices(std::shared_ptr<session> self, direction way);
+    static task<void> perform_in_chain(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
+    /// The call of ours with this id, also when its answer is on its way to it.
+    outbound_run* find_run(const rpc::id& id) const;
+    static task<void> run_outbound(std::shared_ptr<outbound_run> run, middleware_message message);
+    static task<void> perform_directly(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
+    /// Waits until the notices that were begun before have passed: no answer and no request overtakes them.
+    static task<void> wait_for_notices(std::shared_ptr<session> self, direction way);
+    /// Reads a message again that was read or made before, and hands it to `use`; false when it is none.
+    template <class Use>
+    bool read_again(const std::string& text, Use use);
 
     // ---- answers ---------------------------------------------------------------------------------------------------
 
@@ -11392,6 +11744,7 @@ private:
     void on_answer(const rpc::message& message, exchange_id exchange);
 
     static fault refusal(const json::object& object);
+    static fault refused_with(rpc_error peer);
 
     /// The peer could not read the id. It belongs to the call of its exchange, or to the only one in flight, or to
     /// nobody (ID 33, SHAPE 42).
@@ -11408,7 +11761,12 @@ private:
 
     void end_answer(std::string& out, const answer_route& route);
 
-    void batch_part_done(const answer_route& route);
+    void answer_gathered(const answer_route& route);
+    void give_up_answer(inbound& request);
+    void give_up_gathered(const rpc::id& id, const gathered_answers& answers);
+    /// The handler whose answer is gathered there, while it is in flight.
+    inbound* handler_of(const rpc::id& id, const gathered_answers& answers) const;
+    bool handler_runs(const rpc::id& id, const gathered_answers& answers) const;
 
     void try_to_send(pending_call& call, const asio::cancellation_state& caller, bool waited);
 
@@ -11445,6 +11803,9 @@ private:
 
     // ---- handlers --------------------------------------------------------------------------------------------------
 
+    /// Requests of the peer that are not answered yet and that something works on.
+    std::size_t in_flight() const;
+
     void count_handler(inbound& request);
 
     static task<void> work(std::shared_ptr<session> self, handler_worker& me);
@@ -11460,6 +11821,7 @@ private:
 
     // ---- the end ---------------------------------------------------------------------------------------------------
 
+    fault why_not_open() const;
     fault not_open() const;
 
     /// The input ended. A server still answers what it is working on; a client has lost its peer.
@@ -11524,6 +11886,7 @@ private:
     owned_deadline<session, &session::on_close_deadline> close_by_{*this};
 
     std::shared_ptr<const void> kept_;
+    chain_slot chain_;
     std::unique_ptr<session_role> role_;
     std::unique_ptr<transport> wire_; // last: everything above may still be asked while it dies
 };
@@ -12254,6 +12617,269 @@ int run_http(basic_server<Policy>& served, std::string_view where, http_server_o
 
 #include <boost/describe/class.hpp>
 #include <boost/describe/enum.hpp>
+
+// ---- comcp/middleware.hpp
+//
+// The middleware that the library brings. What a part is: session/middleware.hpp.
+
+// ---- comcp/middleware/concurrency_limit.hpp
+//
+// Middleware: so many requests at once, over all sessions that share it; others wait their turn. Not for how many in a
+// time: that is rate_limit.hpp.
+//
+//     server.use(comcp::concurrency_limit(8));
+
+#include <cstddef>
+#include <memory>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+struct both_gates;
+}
+
+/// At most `most` requests of each direction are past it. Others wait, first come first served and each on the executor
+/// of its own session, and leave when they are cancelled. When `waiting` of them wait already, a request of the peer is
+/// refused as `-32603` "too many requests" with `data.retryable`, and one of ours with errc::busy. `ping`, `initialize`
+/// and notifications pass free. The directions are counted apart, because a handler that asks its client waits for one
+/// while it takes the place of the other. Copies share the places. Any thread.
+class concurrency_limit
+{
+public:
+    /// *Errors*: errc::invalid_argument when `most` is zero.
+    explicit concurrency_limit(std::size_t most) : concurrency_limit(most, most) {}
+    concurrency_limit(std::size_t most, std::size_t waiting);
+
+    task<middleware_reply> operator()(middleware_message message, middleware_next next) const;
+
+private:
+    std::shared_ptr<detail::both_gates> gates_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/middleware/log_messages.hpp
+//
+// Middleware: one line for each message that passed, when it has ended. For people and grep; counters are timing.hpp.
+//
+//     server.use(comcp::log_messages([](std::string_view line) { std::clog << line << '\n'; }));
+//
+//     inbound request "tools/call" id=7 peer="inspector" principal="ada" 12.301ms ok
+
+// ---- comcp/middleware/redact.hpp
+//
+// JSON as text for a log: secrets are taken out, control characters escaped, and the rest is cut to a size. Pure, and
+// made for text from strangers: it reads once from left to right, keeps no tree, and takes anything for an input. Not a
+// guarantee: a secret in the middle of prose, or in a string that is itself JSON, looks like any other text.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What is secret, and how much is shown. Keys are compared without case, '-', '_' and spaces, and at their end:
+/// "token" means `access_token` and `refreshToken` too. Known from the start: authorization, token (but not
+/// progressToken), password, passwd, passphrase, secret, api key, private key, access key, cookie, credential(s).
+class redaction
+{
+public:
+    redaction();
+
+    /// One more key whose value is secret, an object or array included.
+    redaction& key(std::string_view name);
+    /// Bytes of text that are shown; then the text is cut, and its whole size told. 1,000 by default.
+    redaction& most(std::size_t bytes);
+    /// Nesting that is shown, 16 by default; what is deeper is left out.
+    redaction& depth(std::size_t levels);
+
+    /// The text without secrets: one line, at most a few dozen bytes longer than the bound. The value of a secret key,
+    /// and a string with what looks like a bearer token, a key of a known service or a JSON Web Token, becomes
+    /// "[secret]".
+    std::string apply(std::string_view json) const;
+
+    bool is_secret_key(std::string_view name) const;
+
+private:
+    std::vector<std::string> keys_;
+    std::size_t most_ = 1000;
+    std::size_t depth_ = 16;
+};
+
+/// Text for a line of a log, in quotation marks that it cannot end: quotation marks, backslashes, control characters,
+/// separators of lines and invalid UTF-8 are escaped (`\"`, `\\`, `\n`, `\x1b`, `\u2028`), so no text can make up a
+/// line or a field of its own. Beyond `most` bytes it is cut and three dots follow.
+std::string log_text(std::string_view text, std::size_t most = 200);
+
+namespace detail
+{
+
+bool looks_secret(std::string_view text);
+
+/// Appends text as it stands in a log until `out` has `most` bytes; false when it had to stop.
+bool append_log_text(std::string& out, std::string_view text, std::size_t most);
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <functional>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What log_messages writes beside the fixed part of a line: nothing, unless it is asked for.
+class log_messages_options
+{
+public:
+    /// Adds `params=`, as they came to this part.
+    log_messages_options& params(bool value = true)
+    {
+        params_ = value;
+        return *this;
+    }
+    /// Adds `result=`, or the data of an error.
+    log_messages_options& results(bool value = true)
+    {
+        results_ = value;
+        return *this;
+    }
+    /// What of them is secret, and how many bytes of each are shown: 1,000 by default.
+    log_messages_options& redact(redaction how)
+    {
+        redaction_ = std::move(how);
+        return *this;
+    }
+
+    // For the library.
+    bool with_params() const { return params_; }
+    bool with_results() const { return results_; }
+    const redaction& how() const { return redaction_; }
+
+private:
+    bool params_ = false;
+    bool results_ = false;
+    redaction redaction_;
+};
+
+/// `sink` gets a line without its end, on the executor of the session, and must not block it; what it throws is
+/// dropped. Whatever peers write is quoted, escaped and cut: nobody can make up a line.
+middleware log_messages(std::function<void(std::string_view line)> sink, log_messages_options options = {});
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/middleware/rate_limit.hpp
+//
+// Middleware: so many requests a second, and no more. Not for how many run at once: that is concurrency_limit.hpp.
+//
+//     server.use(comcp::rate_limit(50, 10).each_principal());
+
+#include <cstddef>
+#include <memory>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+class rate_state;
+}
+
+/// A bucket of tokens. A request of the peer that finds none is refused as `-32603` "too many requests" with
+/// `data.retryable`; one of ours waits for its token, within its own deadline, first come first served. `ping`,
+/// `initialize` and notifications pass free. Copies share the bucket, so all sessions of a server do. Any thread.
+class rate_limit
+{
+public:
+    /// `burst` requests at once, then one each `1 / per_second` seconds.
+    ///
+    /// *Errors*: errc::invalid_argument when either is not above zero.
+    explicit rate_limit(double per_second, std::size_t burst = 1);
+
+    /// A bucket for each principal (who the host's authorization says the peer is), at most `most` of them: beyond that
+    /// the principals that were not seen before share one.
+    rate_limit& each_principal(std::size_t most = 1024);
+
+    task<middleware_reply> operator()(middleware_message message, middleware_next next) const;
+
+private:
+    std::shared_ptr<detail::rate_state> state_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/middleware/timing.hpp
+//
+// Middleware: tells how long each message took and how it ended, for counters and histograms. It keeps nothing.
+//
+//     server.use(comcp::timing([&](const comcp::message_timing& each) { histogram.add(each.method, each.took); }));
+
+// ---- comcp/middleware/message_end.hpp
+//
+// How a message that passed a chain ended, in one word, for those that count or write it down.
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// What came of a message on its way.
+struct message_end
+{
+    enum class kind {
+        ok,
+        tool_error, ///< a tool ran and reported a failure (`isError`)
+        error,      ///< a JSON-RPC error, of the peer or of a part
+        cancelled,
+        failed, ///< no reply: timed out, the peer is gone, a part threw
+    };
+
+    kind what = kind::ok;
+    std::int64_t code = 0; ///< of `error`
+    std::string text;      ///< of `error` and `failed`: written by the peer, a part or the system
+
+    message_end() = default;
+    /// What a reply says.
+    explicit message_end(const middleware_reply& reply);
+    /// What was thrown instead of a reply.
+    explicit message_end(std::exception_ptr thrown);
+};
+
+/// "ok", "tool_error", "error", "cancelled", "failed".
+std::string_view to_string(message_end::kind what);
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <functional>
+#include <string>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// One message that passed. Only what is inside of this part counts, the handler or the peer included.
+struct message_timing
+{
+    std::string method; ///< inbound: what the peer wrote, of any length up to the limit of messages
+    direction way = direction::inbound;
+    bool is_request = true;
+    duration took = duration::zero();
+    message_end end;
+};
+
+/// `sink` is called once for each message, on the executor of its session, and must not block it; what it throws is
+/// dropped.
+middleware timing(std::function<void(const message_timing&)> sink);
+
+} // namespace comcp::inline COMCP_ABI
 
 // ---- comcp/socket.hpp
 //
@@ -13202,6 +13828,8 @@ public:
     void on_notification(const rpc::message& notice) override;
     bool serves() const override { return false; }
 
+    void describe_peer(middleware_message& message) const override { message.peer = server().server.name(); }
+
     void set_roots(std::vector<root> places) { roots_ = std::move(places); }
     /// Declared, so that they may be spoken of (B-6).
     bool offers_roots() const { return roots_.has_value(); }
@@ -13828,6 +14456,7 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
 
     auto made = std::make_shared<session>(ex, std::move(wire), core->options->limits, core->observer);
     made->keep_alive(core->policy);
+    made->set_chain(core->options->chain());
     auto owned_role = std::make_unique<client_session>(*made, core->options, core->roots);
     client_session* const role = owned_role.get();
     core->begin_opening(made);
@@ -14189,10 +14818,15 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
         try {
             tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
                                  core->options->keep_source, core->cap);
-            session->begin(request, times, caller);
-            if (request.waits_for_room()) co_await session::wait_for_room(session, request);
-            if (request.sent()) co_await session->wait_for_answer(request);
-            session::finish(request);
+            if (session->has_chain()) {
+                auto performing = session::perform(session, request, times);
+                co_await std::move(performing);
+            } else {
+                session->begin(request, times, caller);
+                if (request.waits_for_room()) co_await session::wait_for_room(session, request);
+                if (request.sent()) co_await session->wait_for_answer(request);
+                session::finish(request);
+            }
             co_return request.take();
         } catch (const error& e) {
             if (!goes_again(*core, session, e.fault(), method::tools_call, tool, options.repeats()) || again) throw;
@@ -21825,6 +22459,876 @@ COMCP_DECL void write_enumerator(std::string& out, std::span<const enumerator_in
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/middleware/impl/concurrency_limit.ipp
+//
+// The places of middleware/concurrency_limit.hpp and the queue for them.
+
+// ---- comcp/middleware/refusal.hpp
+//
+// What the limits among the middleware have in common: which messages they count, and how they refuse one.
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Requests are, but for the handshake and the sign of life, without which a session is nothing. Notifications are not.
+inline bool is_limited(const middleware_message& message)
+{
+    return message.is_request && message.method != method::ping && message.method != method::initialize;
+}
+
+/// The answer that a session itself gives beyond its limit of requests in flight.
+inline middleware_reply too_many_requests()
+{
+    rpc_error refused{rpc_code::internal_error, "too many requests", json::object()};
+    refused.data.get_object()["retryable"] = true;
+    return middleware_reply(std::move(refused));
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// One that waits for a place. Whoever makes room knows it too, perhaps on another thread, and reaches it by `home`.
+struct place_wanted
+{
+    explicit place_wanted(const executor& ex) : lot(make_parking_lot(ex)), home(ex), came(*lot) {}
+
+    std::shared_ptr<parking_lot> lot;
+    detail::home home;
+    waiter came;          ///< on its own executor
+    bool granted = false; ///< under the lock of the gate
+};
+
+/// The places of one direction. Any thread.
+class gate
+{
+public:
+    enum class entry {
+        open,
+        queued,
+        refused,
+    };
+
+    gate(std::size_t most, std::size_t waiting) : free_(most), most_waiting_(waiting) {}
+
+    /// Makes an entry in the queue when it is needed.
+    entry enter(const executor& ex, std::shared_ptr<place_wanted>& mine)
+    {
+        const std::lock_guard lock(mutex_);
+        if (free_ != 0) { // then nobody waits
+            --free_;
+            return entry::open;
+        }
+        if (queue_.size() >= most_waiting_) return entry::refused;
+        mine = std::make_shared<place_wanted>(ex);
+        queue_.push_back(mine);
+        return entry::queued;
+    }
+
+    bool granted(const place_wanted& mine)
+    {
+        const std::lock_guard lock(mutex_);
+        return mine.granted;
+    }
+
+    /// Gives a place to the next that waits. Nothing is resumed in place.
+    void leave()
+    {
+        std::shared_ptr<place_wanted> next;
+        {
+            const std::lock_guard lock(mutex_);
+            if (queue_.empty()) {
+                ++free_;
+                return;
+            }
+            next = std::move(queue_.front());
+            queue_.pop_front();
+            next->granted = true;
+        }
+        next->home.post([next] { next->came.complete(); });
+    }
+
+    /// Leaves the queue, or gives on the place that was granted in the meantime.
+    void give_up(const std::shared_ptr<place_wanted>& mine)
+    {
+        {
+            const std::lock_guard lock(mutex_);
+            if (std::erase(queue_, mine) != 0) return;
+        }
+        leave();
+    }
+
+private:
+    std::mutex mutex_;
+    std::size_t free_;
+    const std::size_t most_waiting_;
+    std::deque<std::shared_ptr<place_wanted>> queue_;
+};
+
+struct both_gates
+{
+    both_gates(std::size_t most, std::size_t waiting) : inbound(most, waiting), outbound(most, waiting) {}
+    gate inbound;
+    gate outbound;
+};
+
+/// A place, or one in the queue, of a coroutine that may be destroyed at any time.
+class place
+{
+public:
+    place(gate& at, const executor& ex) : gate_(at), how_(at.enter(ex, wanted_)) {}
+    place(const place&) = delete;
+    place& operator=(const place&) = delete;
+    ~place()
+    {
+        if (how_ == gate::entry::refused) return;
+        if (how_ == gate::entry::open) {
+            gate_.leave();
+        } else {
+            wanted_->home.leave(); // its context may end now
+            gate_.give_up(wanted_);
+        }
+    }
+
+    bool refused() const { return how_ == gate::entry::refused; }
+    bool waits() const { return wanted_ && !gate_.granted(*wanted_); }
+    task<void> moved() { return wanted_->came.wait(); }
+
+private:
+    gate& gate_;
+    std::shared_ptr<place_wanted> wanted_;
+    gate::entry how_;
+};
+
+COMCP_DECL task<middleware_reply> pass_gate(std::shared_ptr<both_gates> gates, middleware_message message,
+                                            middleware_next next)
+{
+    const bool asks = message.way == direction::outbound;
+    if (!is_limited(message)) {
+        auto at_once = next(std::move(message));
+        co_return co_await std::move(at_once);
+    }
+    const executor here = co_await asio::this_coro::executor;
+    place mine(asks ? gates->outbound : gates->inbound, here);
+    if (mine.refused()) {
+        if (asks) throw error(fail(errc::busy, "too many requests wait for their turn"));
+        co_return too_many_requests();
+    }
+    while (mine.waits()) {
+        co_await mine.moved();
+        const auto asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) throw error(fail(errc::cancelled, "cancelled before its turn"));
+    }
+    auto going = next(std::move(message));
+    co_return co_await std::move(going);
+}
+
+} // namespace detail
+
+COMCP_DECL concurrency_limit::concurrency_limit(std::size_t most, std::size_t waiting)
+{
+    if (most == 0) throw error(fail(errc::invalid_argument, "a concurrency limit must be above zero"));
+    gates_ = std::make_shared<detail::both_gates>(most, waiting);
+}
+
+COMCP_DECL task<middleware_reply> concurrency_limit::operator()(middleware_message message, middleware_next next) const
+{
+    return detail::pass_gate(gates_, std::move(message), std::move(next));
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/middleware/impl/log_messages.ipp
+//
+// See middleware/log_messages.hpp.
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+struct message_log
+{
+    std::function<void(std::string_view)> sink;
+    log_messages_options options;
+};
+
+COMCP_DECL std::string milliseconds_text(duration took)
+{
+    const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
+    std::string fraction = std::to_string(microseconds % 1000);
+    fraction.insert(0, 3 - fraction.size(), '0');
+    return std::to_string(microseconds / 1000) + '.' + fraction + "ms";
+}
+
+COMCP_DECL std::string begin_line(const middleware_message& message, const log_messages_options& options)
+{
+    std::string line = message.way == direction::inbound ? "inbound " : "outbound ";
+    line += message.is_request ? "request " : "notification ";
+    line += log_text(message.method);
+    if (message.is_request && message.id.size() > 60) line += " id=" + log_text(message.id, 60);
+    else if (message.is_request) append_log_text(line += " id=", message.id, std::string::npos);
+    line += " peer=" + log_text(message.peer);
+    if (!message.principal.empty()) line += " principal=" + log_text(message.principal);
+    if (options.with_params() && !message.params.empty()) line += " params=" + options.how().apply(message.params);
+    return line;
+}
+
+COMCP_DECL void end_line(const message_log& log, std::string& line, const message_end& end, duration took,
+                         const middleware_reply* reply)
+{
+    try {
+        line += ' ' + milliseconds_text(took) + ' ';
+        line += to_string(end.what);
+        if (end.what == message_end::kind::error) line += ' ' + std::to_string(end.code);
+        if (!end.text.empty()) line += ' ' + log_text(end.text);
+        if (reply && log.options.with_results()) {
+            std::string text = reply->result;
+            if (reply->error) write_value(text, reply->error->data);
+            line += " result=" + log.options.how().apply(text);
+        }
+        log.sink(line);
+    } catch (...) { // the sink's own failure
+    }
+}
+
+COMCP_DECL task<middleware_reply> pass_logged(std::shared_ptr<const message_log> log, middleware_message message,
+                                              middleware_next next)
+{
+    time_service& clock = time_of(co_await asio::this_coro::executor);
+    const time_point began = clock.now();
+    std::string line = begin_line(message, log->options);
+    try {
+        auto going = next(std::move(message));
+        auto reply = co_await std::move(going);
+        end_line(*log, line, message_end(reply), clock.now() - began, &reply);
+        co_return reply;
+    } catch (...) {
+        end_line(*log, line, message_end(std::current_exception()), clock.now() - began, nullptr);
+        throw;
+    }
+}
+
+struct logging_part
+{
+    std::shared_ptr<const message_log> log;
+    task<middleware_reply> operator()(middleware_message message, middleware_next next) const
+    {
+        return pass_logged(log, std::move(message), std::move(next));
+    }
+};
+
+} // namespace detail
+
+COMCP_DECL middleware log_messages(std::function<void(std::string_view)> sink, log_messages_options options)
+{
+    auto log = std::make_shared<detail::message_log>();
+    log->sink = std::move(sink);
+    log->options = std::move(options);
+    return detail::logging_part{std::move(log)};
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/middleware/impl/message_end.ipp
+//
+// Replies and exceptions in one word: see middleware/message_end.hpp.
+
+#include <exception>
+#include <system_error>
+
+namespace comcp::inline COMCP_ABI
+{
+
+COMCP_DECL message_end::message_end(const middleware_reply& reply)
+{
+    if (reply.error) {
+        what = kind::error;
+        code = reply.error->code;
+        text = reply.error->message;
+    } else if (member_source(reply.result, "isError") == "true") {
+        what = kind::tool_error;
+    }
+}
+
+COMCP_DECL message_end::message_end(std::exception_ptr thrown) : what(kind::failed)
+{
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const request_error& refused) {
+        what = kind::error;
+        code = refused.code();
+        text = refused.what();
+    } catch (const std::system_error& failed) {
+        const bool aborted = failed.code() == asio::error::operation_aborted;
+        if (aborted || failed.code() == errc::cancelled) what = kind::cancelled;
+        else text = failed.what();
+    } catch (const std::exception& other) {
+        text = other.what();
+    } catch (...) {
+    }
+}
+
+COMCP_DECL std::string_view to_string(message_end::kind what)
+{
+    switch (what) {
+    case message_end::kind::ok: return "ok";
+    case message_end::kind::tool_error: return "tool_error";
+    case message_end::kind::error: return "error";
+    case message_end::kind::cancelled: return "cancelled";
+    case message_end::kind::failed: return "failed";
+    }
+    return "failed";
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/middleware/impl/rate_limit.ipp
+//
+// The token bucket of middleware/rate_limit.hpp, kept as the one time at which it would be full again.
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+class rate_state
+{
+public:
+    rate_state(double per_second, std::size_t burst)
+        : interval_(as_duration(1 / per_second)),
+          slack_(as_duration(static_cast<double>(burst - 1) / per_second))
+    {}
+
+    void each_principal(std::size_t most) { most_ = most; }
+
+    /// Takes a token now; none is left: false.
+    bool take(const std::string& principal, time_point now)
+    {
+        const std::lock_guard lock(mutex_);
+        time_point& full = bucket(principal, now);
+        if (std::max(full, now) - now > slack_) return false;
+        full = std::max(full, now) + interval_;
+        return true;
+    }
+
+    /// Takes the next token, and tells how long it is until it is there.
+    duration reserve(const std::string& principal, time_point now)
+    {
+        const std::lock_guard lock(mutex_);
+        time_point& full = bucket(principal, now);
+        const duration wait = std::max(full, now) - slack_ - now;
+        full = std::max(full, now) + interval_;
+        return std::max(wait, duration::zero());
+    }
+
+    void give_back(const std::string& principal, time_point now)
+    {
+        const std::lock_guard lock(mutex_);
+        bucket(principal, now) -= interval_;
+    }
+
+private:
+    static duration as_duration(double seconds)
+    {
+        constexpr double longest = 365.0 * 24 * 60 * 60; // sums of a few stay in range
+        const std::chrono::duration<double> wanted(std::min(seconds, longest));
+        return std::chrono::duration_cast<duration>(wanted);
+    }
+
+    time_point& bucket(const std::string& principal, time_point now)
+    {
+        if (most_ == 0 || principal.empty()) return shared_;
+        if (const auto found = own_.find(principal); found != own_.end()) return found->second;
+        if (own_.size() >= most_ && now >= sweep_at_) {
+            sweep_at_ = now + std::max<duration>(interval_, std::chrono::seconds(1));
+            std::erase_if(own_, [now](const auto& each) { return each.second <= now; }); // full, like a new one
+        }
+        return own_.size() < most_ ? own_[principal] : shared_;
+    }
+
+    std::mutex mutex_;
+    const duration interval_;
+    const duration slack_;
+    std::size_t most_ = 0; // one bucket for all
+    time_point shared_;
+    time_point sweep_at_;
+    std::unordered_map<std::string, time_point> own_;
+};
+
+/// A token that was promised; given back unless it was used.
+class promised_token
+{
+public:
+    promised_token(rate_state& of, const std::string& principal, time_point now)
+        : state_(&of),
+          principal_(principal),
+          now_(now)
+    {}
+    promised_token(const promised_token&) = delete;
+    promised_token& operator=(const promised_token&) = delete;
+    ~promised_token()
+    {
+        if (state_) state_->give_back(principal_, now_);
+    }
+    void use() { state_ = nullptr; }
+
+private:
+    rate_state* state_;
+    const std::string& principal_;
+    time_point now_;
+};
+
+COMCP_DECL task<void> wait_for_token(std::shared_ptr<rate_state> state, std::string principal)
+{
+    timer until(co_await asio::this_coro::executor);
+    const time_point now = until.now();
+    const duration wait = state->reserve(principal, now);
+    promised_token token(*state, principal, now);
+    if (wait != duration::zero()) co_await until.wait_for(wait);
+    token.use();
+}
+
+COMCP_DECL task<middleware_reply> pass_at_rate(std::shared_ptr<rate_state> state, middleware_message message,
+                                               middleware_next next)
+{
+    const executor here = co_await asio::this_coro::executor;
+    if (is_limited(message)) {
+        if (message.way == direction::outbound) {
+            auto waiting = wait_for_token(state, message.principal);
+            co_await std::move(waiting);
+        } else if (!state->take(message.principal, time_of(here).now())) {
+            co_return too_many_requests();
+        }
+    }
+    auto going = next(std::move(message));
+    co_return co_await std::move(going);
+}
+
+} // namespace detail
+
+COMCP_DECL rate_limit::rate_limit(double per_second, std::size_t burst)
+{
+    if (!(per_second > 0) || !std::isfinite(per_second) || burst == 0)
+        throw error(fail(errc::invalid_argument, "a rate limit must be above zero"));
+    state_ = std::make_shared<detail::rate_state>(per_second, burst);
+}
+
+COMCP_DECL rate_limit& rate_limit::each_principal(std::size_t most)
+{
+    if (most == 0) throw error(fail(errc::invalid_argument, "the number of principals must be above zero"));
+    state_->each_principal(most);
+    return *this;
+}
+
+COMCP_DECL task<middleware_reply> rate_limit::operator()(middleware_message message, middleware_next next) const
+{
+    return detail::pass_at_rate(state_, std::move(message), std::move(next));
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/middleware/impl/redact.ipp
+//
+// See middleware/redact.hpp.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+COMCP_DECL char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+COMCP_DECL bool is_json_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// A key as it is compared.
+COMCP_DECL std::string plain_key(std::string_view name)
+{
+    std::string out;
+    for (const char c : name)
+        if (c != '-' && c != '_' && c != ' ') out += lower(c);
+    return out;
+}
+
+COMCP_DECL bool is_token_character(char c)
+{
+    const char l = lower(c);
+    return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') ||
+           std::string_view("-._~+/=").find(c) != std::string_view::npos;
+}
+
+/// How many characters of a token begin at `at`.
+COMCP_DECL std::size_t token_length(std::string_view text, std::size_t at)
+{
+    std::size_t end = at;
+    while (end < text.size() && is_token_character(text[end])) ++end;
+    return end - at;
+}
+
+/// Whether `mark`, in lower case, stands at `at` with a token of some length behind it.
+COMCP_DECL bool marks_token(std::string_view text, std::size_t at, std::string_view mark, std::size_t length)
+{
+    if (text.size() - at < mark.size()) return false;
+    for (std::size_t i = 0; i < mark.size(); ++i)
+        if (lower(text[at + i]) != mark[i]) return false;
+    return token_length(text, at + mark.size()) >= length;
+}
+
+COMCP_DECL bool looks_secret(std::string_view text)
+{
+    constexpr std::pair<std::string_view, std::size_t> marks[] = {
+        {"bearer ", 8}, {"basic ", 16}, {"eyj", 30},   {"sk-", 16},   {"ghp_", 20},
+        {"gho_", 20},   {"ghs_", 20},   {"xoxb-", 16}, {"xoxp-", 16}, {"github_pat_", 20},
+    };
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (at != 0 && is_token_character(text[at - 1]) && text[at - 1] != '=') continue; // inside of a word
+        for (const auto& [mark, length] : marks)
+            if (marks_token(text, at, mark, length)) return true;
+    }
+    return false;
+}
+
+/// One code point, or what stands for it in a log.
+COMCP_DECL void append_log_character(std::string& out, std::string_view point)
+{
+    static constexpr char digits[] = "0123456789abcdef";
+    const auto hex = [&](unsigned byte) {
+        out += digits[byte >> 4U];
+        out += digits[byte & 15U];
+    };
+    const auto first = static_cast<unsigned char>(point[0]);
+    if (point.size() == 1) {
+        if (first == '\n') out += "\\n";
+        else if (first == '\r') out += "\\r";
+        else if (first == '\t') out += "\\t";
+        else if (first < 0x20 || first >= 0x7f) hex((out += "\\x", first)); // invalid UTF-8 too
+        else out += point[0];
+        return;
+    }
+    // C1 controls, and what terminals and viewers take for the end of a line or for a change of direction.
+    const auto second = static_cast<unsigned char>(point[1]);
+    const auto third = point.size() > 2 ? static_cast<unsigned char>(point[2]) : 0U;
+    const bool c1 = first == 0xC2 && second < 0xA0;
+    const bool general =
+        first == 0xE2 && second == 0x80 && ((third >= 0xA8 && third <= 0xAE) || third == 0x8E || third == 0x8F);
+    const bool isolate = first == 0xE2 && second == 0x81 && third >= 0xA6 && third <= 0xA9;
+    if (c1) {
+        out += "\\u00";
+        hex(second);
+    } else if (general || isolate) {
+        out += "\\u20";
+        hex(((second & 3U) << 6U) | (third & 63U));
+    } else {
+        out += point;
+    }
+}
+
+/// Appends until `most` bytes are there; false when it had to stop.
+COMCP_DECL bool append_log_text(std::string& out, std::string_view text, std::size_t most)
+{
+    while (!text.empty()) {
+        if (out.size() >= most) return false;
+        const std::size_t length = code_point_length(text);
+        append_log_character(out, text.substr(0, length));
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+/// Reads JSON, or what is taken for it, from left to right.
+class redacting
+{
+public:
+    redacting(const redaction& what, std::string_view json, std::size_t most, std::size_t depth)
+        : what_(what),
+          json_(json),
+          most_(most),
+          deepest_(depth)
+    {}
+
+    std::string run()
+    {
+        bool whole = true;
+        while (whole && at_ < json_.size()) {
+            const char c = json_[at_];
+            if (c == '"') whole = string();
+            else if (c == '{' || c == '[') whole = open();
+            else whole = copy(c);
+        }
+        if (!whole) out_ += "... (" + std::to_string(json_.size()) + " bytes)";
+        return std::move(out_);
+    }
+
+private:
+    bool copy(char c)
+    {
+        if ((c == '}' || c == ']') && depth_ != 0) --depth_;
+        const std::size_t length = is_json_space(c) ? 1 : code_point_length(json_.substr(at_));
+        if (is_json_space(c)) { // between tokens: one space for all of it
+            if (out_.size() >= most_) return false;
+            if (!out_.empty() && out_.back() != ' ') out_ += ' ';
+        } else if (!append_log_text(out_, json_.substr(at_, length), most_)) {
+            return false;
+        }
+        at_ += length;
+        return true;
+    }
+
+    bool open()
+    {
+        if (depth_ == deepest_) {
+            const char closes = json_[at_] == '{' ? '}' : ']';
+            const std::string_view left_out = json_[at_] == '{' ? "{..." : "[...";
+            at_ = end_of_value(at_);
+            return append_log_text(out_, left_out, most_) && (out_ += closes, true);
+        }
+        ++depth_;
+        return append_log_text(out_, json_.substr(at_++, 1), most_);
+    }
+
+    /// A key, with its value when that is secret, or a string.
+    bool string()
+    {
+        const std::size_t end = end_of_string(at_);
+        const std::string_view source = json_.substr(at_, end - at_);
+        std::size_t next = end;
+        while (next < json_.size() && is_json_space(json_[next])) ++next;
+        const bool is_key = next < json_.size() && json_[next] == ':';
+        at_ = end;
+        if (!is_key) {
+            const bool hide = looks_secret(decoded(source.substr(0, most_ + 4096)));
+            return append_log_text(out_, hide ? std::string_view("\"[secret]\"") : source, most_);
+        }
+        const std::string name = decoded(source);
+        if (!append_log_text(out_, looks_secret(name) ? std::string_view("\"[secret]\"") : source, most_)) return false;
+        if (!what_.is_secret_key(name)) return true;
+        at_ = next + 1;
+        while (at_ < json_.size() && is_json_space(json_[at_])) ++at_;
+        at_ = end_of_value(at_);
+        return append_log_text(out_, ":\"[secret]\"", most_);
+    }
+
+    std::size_t end_of_string(std::size_t at) const
+    {
+        for (++at; at < json_.size(); ++at) {
+            if (json_[at] == '\\') ++at;
+            else if (json_[at] == '"') return at + 1;
+        }
+        return json_.size();
+    }
+
+    std::size_t end_of_value(std::size_t at) const
+    {
+        std::size_t open = 0;
+        for (; at < json_.size();) {
+            const char c = json_[at];
+            if (c == '"') {
+                at = end_of_string(at);
+                if (open == 0) return at;
+                continue;
+            }
+            if (c == '{' || c == '[') {
+                ++open;
+            } else if (c == '}' || c == ']') {
+                if (open == 0) return at; // that of the object around it
+                if (--open == 0) return at + 1;
+            } else if (open == 0 && c == ',') {
+                return at;
+            }
+            ++at;
+        }
+        return json_.size();
+    }
+
+    /// The text that a string means; what is not ASCII does not matter here.
+    static std::string decoded(std::string_view source)
+    {
+        std::string out;
+        for (std::size_t i = 1; i < source.size(); ++i) {
+            char c = source[i];
+            if (c == '"') break;
+            if (c == '\\' && i + 1 < source.size()) {
+                c = source[++i];
+                if (c == 'u') {
+                    const unsigned value = four_digits(source.substr(i + 1));
+                    i += std::min<std::size_t>(4, source.size() - i - 1);
+                    c = value < 0x80 ? static_cast<char>(value) : '?';
+                } else if (c == 'n' || c == 't' || c == 'r' || c == 'b' || c == 'f') {
+                    c = ' ';
+                }
+            }
+            out += c;
+        }
+        return out;
+    }
+
+    static unsigned four_digits(std::string_view text)
+    {
+        unsigned value = 0;
+        for (std::size_t i = 0; i < 4 && i < text.size(); ++i) {
+            const char c = lower(text[i]);
+            const bool digit = c >= '0' && c <= '9';
+            if (!digit && !(c >= 'a' && c <= 'f')) return 0xffff;
+            value = value * 16 + static_cast<unsigned>(digit ? c - '0' : c - 'a' + 10);
+        }
+        return value;
+    }
+
+    const redaction& what_;
+    std::string_view json_;
+    std::size_t most_;
+    std::size_t deepest_;
+    std::size_t at_ = 0;
+    std::size_t depth_ = 0;
+    std::string out_;
+};
+
+} // namespace detail
+
+COMCP_DECL redaction::redaction()
+    : keys_{"authorization", "token",  "password",   "passwd",    "passphrase", "secret",
+            "apikey",        "cookie", "privatekey", "accesskey", "credential", "credentials"}
+{}
+
+COMCP_DECL redaction& redaction::key(std::string_view name)
+{
+    std::string plain = detail::plain_key(name);
+    if (!plain.empty()) keys_.push_back(std::move(plain));
+    return *this;
+}
+
+COMCP_DECL redaction& redaction::most(std::size_t bytes)
+{
+    most_ = bytes;
+    return *this;
+}
+
+COMCP_DECL redaction& redaction::depth(std::size_t levels)
+{
+    depth_ = levels;
+    return *this;
+}
+
+COMCP_DECL std::string redaction::apply(std::string_view json) const
+{
+    return detail::redacting(*this, json, most_, depth_).run();
+}
+
+COMCP_DECL bool redaction::is_secret_key(std::string_view name) const
+{
+    const std::string plain = detail::plain_key(name);
+    if (plain == "progresstoken") return false;
+    return std::any_of(keys_.begin(), keys_.end(), [&](const std::string& each) { return plain.ends_with(each); });
+}
+
+COMCP_DECL std::string log_text(std::string_view text, std::size_t most)
+{
+    std::string out = "\"";
+    while (!text.empty() && out.size() <= most) {
+        const std::size_t length = detail::code_point_length(text);
+        if (text[0] == '"' || text[0] == '\\') out += '\\';
+        detail::append_log_character(out, text.substr(0, length));
+        text.remove_prefix(length);
+    }
+    return out + (text.empty() ? "\"" : "\"...");
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/middleware/impl/timing.ipp
+//
+// See middleware/timing.hpp.
+
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+using timing_sink = std::function<void(const message_timing&)>;
+
+COMCP_DECL void tell_timing(const timing_sink& sink, message_timing& passed, message_end end, time_point now,
+                            time_point began)
+{
+    try {
+        passed.end = std::move(end);
+        passed.took = now - began;
+        sink(passed);
+    } catch (...) { // the sink's own failure
+    }
+}
+
+COMCP_DECL task<middleware_reply> pass_timed(std::shared_ptr<const timing_sink> sink, middleware_message message,
+                                             middleware_next next)
+{
+    time_service& clock = time_of(co_await asio::this_coro::executor);
+    const time_point began = clock.now();
+    message_timing passed;
+    passed.method = message.method;
+    passed.way = message.way;
+    passed.is_request = message.is_request;
+    try {
+        auto going = next(std::move(message));
+        auto reply = co_await std::move(going);
+        tell_timing(*sink, passed, message_end(reply), clock.now(), began);
+        co_return reply;
+    } catch (...) {
+        tell_timing(*sink, passed, message_end(std::current_exception()), clock.now(), began);
+        throw;
+    }
+}
+
+struct timing_part
+{
+    std::shared_ptr<const timing_sink> sink;
+    task<middleware_reply> operator()(middleware_message message, middleware_next next) const
+    {
+        return pass_timed(sink, std::move(message), std::move(next));
+    }
+};
+
+} // namespace detail
+
+COMCP_DECL middleware timing(std::function<void(const message_timing&)> sink)
+{
+    return detail::timing_part{std::make_shared<const detail::timing_sink>(std::move(sink))};
+}
+
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/policy/impl/output_cap.ipp
 //
 // Cutting and refusing: see policy/output_cap.hpp.
@@ -24420,7 +25924,8 @@ public:
     server_options options;
     tool_registry tools;
     comcp::executor handler_executor; ///< empty: the session's own
-    std::shared_ptr<void> policy;     ///< keeps the observer alive
+    std::shared_ptr<const middleware_chain> chain;
+    std::shared_ptr<void> policy; ///< keeps the observer alive
     observer_ref observer;
 
     server_capabilities capabilities() const;
@@ -26096,6 +27601,12 @@ public:
 
     bool serves() const override { return true; }
 
+    void describe_peer(middleware_message& message) const override
+    {
+        message.peer = environment_->peer->client.name();
+        message.principal = environment_->principal;
+    }
+
 private:
     void on_initialize(const rpc::message& request, const answer_route& route);
 
@@ -26569,6 +28080,13 @@ COMCP_DECL tool_handle add_tool(const std::shared_ptr<server_core>& core, std::s
 
 COMCP_DECL bool remove_tool(server_core& core, std::string_view name) { return core.tools.remove(name); }
 COMCP_DECL void set_handler_executor(server_core& core, executor ex) { core.handler_executor = std::move(ex); }
+COMCP_DECL void add_middleware(server_core& core, middleware part)
+{
+    auto longer = core.chain ? *core.chain : middleware_chain();
+    longer.push_back(std::move(part));
+    core.chain = std::make_shared<const middleware_chain>(std::move(longer));
+}
+
 COMCP_DECL server_options& options_of(server_core& core) { return core.options; }
 COMCP_DECL const identity& identity_of(const server_core& core) { return core.who; }
 COMCP_DECL void close_server(server_core& core) { core.close_all(); }
@@ -26614,6 +28132,7 @@ COMCP_DECL std::shared_ptr<session> make_server_session(const std::shared_ptr<se
 {
     auto made = std::make_shared<session>(ex, std::move(wire), core->options.limits, core->observer);
     made->keep_alive(core->policy); // the observer
+    made->set_chain(core->chain);
     made->set_role(std::make_unique<server_session>(*made, core, std::move(from)));
     core->add(made);
     return made;
@@ -26715,7 +28234,7 @@ COMCP_DECL void server_session::on_initialize(const rpc::message& request, const
 {
     if (session_.negotiated() && !assumed_)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialized already");
-    if (route.batch) // 2025-03-26, lifecycle: initialize is not part of a batch (A-8)
+    if (route.in_batch()) // 2025-03-26, lifecycle: initialize is not part of a batch (A-8)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialize in a batch");
     static const json::object nothing;
     wire::initialize_params asked = wire::read_initialize_params(request.params ? *request.params : nothing);
@@ -27618,6 +29137,31 @@ COMCP_DECL void home::leave()
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+// ---- comcp/session/impl/middleware.ipp
+//
+// How a message goes from one part of a chain to the next: see session/middleware.hpp.
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL task<middleware_reply> chain_run::start(std::shared_ptr<chain_run> self, middleware_message message)
+{
+    return go_on(std::move(self), 0, std::move(message));
+}
+
+COMCP_DECL task<middleware_reply> chain_run::go_on(std::shared_ptr<chain_run> self, std::size_t at,
+                                                   middleware_message message)
+{
+    if (at < self->passed_) throw error(fail(errc::invalid_argument, "a message goes on only once"));
+    self->passed_ = at + 1;
+    const bool last = at == self->parts_->size();
+    task<middleware_reply> going = last ? self->arrive(std::move(message))
+                                        : (*self->parts_)[at](std::move(message), middleware_next(self, at + 1));
+    co_return co_await std::move(going);
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/session/impl/session_calls.ipp
 //
 // Our own requests: room, deadlines, answers, cancellation.
@@ -27626,6 +29170,11 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 COMCP_DECL task<void> session::perform(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
+{
+    return self->chain_ ? perform_in_chain(self, call, times) : perform_directly(self, call, times);
+}
+
+COMCP_DECL task<void> session::perform_directly(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
 {
     const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
     self->begin(call, times, caller);
@@ -27675,6 +29224,7 @@ COMCP_DECL void session::finish(pending_call& call)
 COMCP_DECL void session::notify(std::string_view method)
 {
     if (state_ != state::open && state_ != state::draining) return;
+    if (chain_) return pass_notice(direction::outbound, std::string(method), {}, {});
     std::string& out = begin_message({});
     rpc::write_notification(out, method);
     end_message(out);
@@ -27684,15 +29234,16 @@ COMCP_DECL void session::on_progress(const rpc::message& message)
 {
     const auto id = id_param(message, "progressToken");
     pending_call* call = id ? find(*id) : nullptr;
-    const auto value = call ? number_member(*message.params, "progress") : std::nullopt;
+    outbound_run* const run = id && !call ? find_run(*id) : nullptr;
+    const auto value = call || run ? number_member(*message.params, "progress") : std::nullopt;
     if (!value) return;
     // Progress restarts the idle clock, never the total (B-11).
-    deadlines_.set(call->idle_, call->idle_after_, deadlines_.now());
+    if (call) deadlines_.set(call->idle_, call->idle_after_, deadlines_.now());
     progress notice;
     notice.value = *value;
     notice.total = number_member(*message.params, "total");
     if (const auto text = string_member(*message.params, "message")) notice.message = *text;
-    call->on_progress(notice);
+    call ? call->on_progress(notice) : run->progressed(notice);
 }
 
 COMCP_DECL pending_call* session::find(const rpc::id& id) const
@@ -27730,19 +29281,24 @@ COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
 
 COMCP_DECL fault session::refusal(const json::object& object)
 {
-    auto peer = std::make_shared<rpc_error>();
-    peer->code = integer_member(object, "code").value_or(0);
-    peer->message = std::string(string_member(object, "message").value_or(""));
-    if (const json::value* data = member(object, "data")) peer->data = json::value(*data, json::storage_ptr());
-    fault why = fail(errc::refused, peer->message + " (" + std::to_string(peer->code) + ")");
+    rpc_error peer;
+    peer.code = integer_member(object, "code").value_or(0);
+    peer.message = std::string(string_member(object, "message").value_or(""));
+    if (const json::value* data = member(object, "data")) peer.data = json::value(*data, json::storage_ptr());
+    return refused_with(std::move(peer));
+}
+
+COMCP_DECL fault session::refused_with(rpc_error peer)
+{
+    fault why = fail(errc::refused, peer.message + " (" + std::to_string(peer.code) + ")");
     why.fate = outcome::refused;
     // A server that took over from one that is gone says so: it answers, but not for what that one did.
-    const json::object* data = peer->data.if_object();
+    const json::object* data = peer.data.if_object();
     if (data && string_member(*data, "outcome") == "unknown") {
         why.code = errc::peer_gone;
         why.fate = outcome::unknown;
     }
-    why.rpc = std::move(peer);
+    why.rpc = std::make_shared<const rpc_error>(std::move(peer));
     return why;
 }
 
@@ -27750,7 +29306,7 @@ COMCP_DECL void session::on_error_without_id(const rpc::message& message, exchan
 {
     note_bad("an error without an id", message.text);
     pending_call* call = caller_on(exchange);
-    if (!call && calls_.size() == 1) call = calls_.any();
+    if (!call && exchange == pipe_exchange && calls_.size() == 1) call = calls_.any();
     if (call) end_answered(*call, refusal(*message.error));
 }
 
@@ -27770,7 +29326,7 @@ COMCP_DECL void session::leave_if_retired()
 
 COMCP_DECL void session::send_request(pending_call& call)
 {
-    call.id_ = ++last_id_;
+    call.id_ = call.wanted_id_ != 0 ? call.wanted_id_ : ++last_id_;
     std::string& out = begin_message({exchange_of(call), send_hint::kind::request});
     append_all(out,
                {R"({"jsonrpc":"2.0","id":)", integer_text(call.id_), R"(,"method":")", call.method_, R"(","params":)"});
@@ -27804,7 +29360,7 @@ COMCP_DECL void session::cancel(pending_call& call)
     call.idle_.clear();
     call.failed_ = fail(errc::cancelled, "the call was cancelled");
     call.failed_->fate = outcome::unknown;
-    give_up(call, "cancelled by the caller");
+    give_up(call, call.given_up_because_);
     if (!waiting_for_room_.empty()) asio::post(executor_, [self = shared_from_this()] { self->offer_room(); });
 }
 
@@ -27831,6 +29387,459 @@ COMCP_DECL void session::offer_room()
 }
 
 COMCP_DECL void pending_call::expired() { session_->on_deadline(*this); }
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/session/impl/session_chain.ipp
+//
+// How requests and notifications pass the middleware of a session: see session/middleware.hpp for what hosts see of it.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL middleware_message session::describe(direction way, std::string method) const
+{
+    middleware_message made;
+    made.way = way;
+    made.method = std::move(method);
+    made.version = revision_;
+    role_->describe_peer(made);
+    return made;
+}
+
+template <class Use>
+bool session::read_again(const std::string& text, Use use)
+{
+    auto parser = std::move(chain_->parser);
+    if (!parser) parser = std::make_unique<rpc::parser>(limits_.depth);
+    const rpc::parsed& read = parser->parse(text);
+    const bool good = read.state == rpc::parsed::status::message && !read.msg.bad_params;
+    if (good) use(read.msg);
+    parser->clear();
+    chain_->parser = std::move(parser);
+    return good;
+}
+
+// ---- requests of the peer ------------------------------------------------------------------------------------------
+
+COMCP_DECL void session::pass_request(const rpc::message& request, const answer_route& route)
+{
+    // A sign of life is given also when everything else is refused.
+    if (request.method == method::ping && in_flight() >= limits_.in_flight) return role_->on_request(request, route);
+    auto admitted = admit(request, route);
+    if (!admitted) return;
+    middleware_message message = describe(direction::inbound, std::string(request.method));
+    if (request.params) message.params = std::string(member_source(request.text, "params").value_or(""));
+    request.id.write(message.id);
+    auto way = answer_through_chain(shared_from_this(), admitted, std::move(message));
+    spawn(std::move(admitted), std::move(way));
+}
+
+COMCP_DECL task<void> session::answer_through_chain(std::shared_ptr<session> self, std::shared_ptr<inbound> request,
+                                                    middleware_message message)
+{
+    middleware_reply reply;
+    try {
+        auto run = std::make_shared<request_run>(self, request);
+        auto way = chain_run::start(std::move(run), std::move(message));
+        reply = co_await std::move(way);
+    } catch (const request_error& refused) {
+        reply = middleware_reply(rpc_error{refused.code(), refused.what(), {}});
+    } catch (...) {
+        reply = middleware_reply(rpc_error{rpc_code::internal_error, "the request failed on its way", {}});
+    }
+    if (!request->open()) co_return; // cancelled: nobody waits for the answer, and nothing can be awaited any more
+    auto notices = wait_for_notices(self, direction::outbound);
+    co_await std::move(notices);
+    if (!reply.error && reply.result.empty())
+        reply = middleware_reply(rpc_error{rpc_code::internal_error, "the request was not answered", {}});
+    if (reply.error) {
+        std::string data;
+        if (!reply.error->data.is_null()) write_value(data, reply.error->data);
+        self->answer_error(*request, reply.error->code, reply.error->message, data);
+    } else {
+        self->answer(*request, [&](std::string& out) { rpc::write_raw(out, reply.result); });
+    }
+}
+
+COMCP_DECL request_run::request_run(std::shared_ptr<session> owner, std::shared_ptr<inbound> request)
+    : chain_run(owner->chain_->parts),
+      session_(std::move(owner)),
+      request_(std::move(request))
+{}
+
+/// The frame that waits for a gathered answer may end before the answer comes.
+class chain_waits
+{
+public:
+    chain_waits(gathered_answers& on, waiter& with) : on_(on) { on_.chain = &with; }
+    chain_waits(const chain_waits&) = delete;
+    chain_waits& operator=(const chain_waits&) = delete;
+    ~chain_waits() { on_.chain = nullptr; }
+
+private:
+    gathered_answers& on_;
+};
+
+/// A part gave up what it had passed on: the handler works for nobody.
+COMCP_DECL void session::give_up_gathered(const rpc::id& id, const gathered_answers& answers)
+{
+    inbound* const handler = handler_of(id, answers);
+    if (!handler) return;
+    const std::shared_ptr<inbound> given_up = release(*handler);
+    given_up->emit(given_up);
+}
+
+COMCP_DECL inbound* session::handler_of(const rpc::id& id, const gathered_answers& answers) const
+{
+    inbound* const found = inbound_.find(id);
+    return found && found->route_.gathered.get() == &answers ? found : nullptr;
+}
+
+COMCP_DECL bool session::handler_runs(const rpc::id& id, const gathered_answers& answers) const
+{
+    const inbound* const handler = handler_of(id, answers);
+    return handler && handler->running_;
+}
+
+/// While a request waits for its handler, both run, but the request is in flight once.
+class counted_once
+{
+public:
+    counted_once(std::size_t& count, bool counts) : count_(count), by_(counts ? 1 : 0) { count_ += by_; }
+    counted_once(const counted_once&) = delete;
+    counted_once& operator=(const counted_once&) = delete;
+    ~counted_once() { count_ -= by_; }
+
+private:
+    std::size_t& count_;
+    std::size_t by_;
+};
+
+/// The reply that an answer, written as text, is.
+COMCP_DECL middleware_reply reply_of(const rpc::message& answer)
+{
+    if (answer.type != rpc::message::kind::error)
+        return middleware_reply(std::string(member_source(answer.text, "result").value_or("")));
+    rpc_error refused;
+    refused.code = integer_member(*answer.error, "code").value_or(0);
+    refused.message = std::string(string_member(*answer.error, "message").value_or(""));
+    if (const json::value* data = member(*answer.error, "data")) refused.data = json::value(*data, json::storage_ptr());
+    return middleware_reply(std::move(refused));
+}
+
+COMCP_DECL task<middleware_reply> request_run::arrive(middleware_message message)
+{
+    answer_route route = request_->route();
+    auto gathered = std::make_shared<gathered_answers>();
+    gathered->missing = 1;
+    gathered->in_batch = route.in_batch();
+    gathered->for_chain = true;
+    route.gathered = gathered;
+    waiter answered(*session_->lot_);
+    const chain_waits waits(*gathered, answered);
+
+    if (!request_->open()) throw error(fail(errc::cancelled, "the request was cancelled"));
+    std::string text;
+    rpc::write_request(text, request_->id(), message.method, message.params);
+    const bool understood =
+        session_->read_again(text, [&](const rpc::message& request) { session_->role_->on_request(request, route); });
+    if (!understood) throw request_error(rpc_code::invalid_params, "the params were made unreadable on their way");
+    if (gathered->missing != 0) {
+        const counted_once once(session_->chain_->doubled, session_->handler_runs(request_->id(), *gathered));
+        co_await answered.wait();
+    }
+    const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(asked)) session_->give_up_gathered(request_->id(), *gathered);
+
+    middleware_reply reply;
+    const bool answer =
+        session_->read_again(gathered->text, [&](const rpc::message& written) { reply = reply_of(written); });
+    // Without one the request was cancelled, or the session has ended.
+    if (!answer) throw error(fail(errc::cancelled, "the request was cancelled"));
+    co_return reply;
+}
+
+// ---- notifications -------------------------------------------------------------------------------------------------
+
+COMCP_DECL bool is_progress(std::string_view method) { return method == method::progress; }
+
+/// What comes in masses and says nothing that a later one would not.
+COMCP_DECL bool may_be_dropped(std::string_view method) { return method == method::message || is_progress(method); }
+
+COMCP_DECL void session::pass_notice(direction way, std::string method, std::string params, const send_hint& hint)
+{
+    notice_line& line = chain_->line(way);
+    // The peer decides how much comes in: beyond the bound only what takes back a request in flight is kept.
+    const bool full = line.waiting.size() >= limits_.notices;
+    const bool needed = way == direction::outbound ? !may_be_dropped(method) : method == method::cancelled;
+    if (full && (!needed || line.waiting.size() >= limits_.notices + 2 * limits_.in_flight))
+        return count_dropped_notice();
+    if (is_progress(method)) ++line.progress;
+    line.waiting.push_back({std::move(method), std::move(params), hint});
+    ++line.begun;
+    if (line.running) return;
+    line.running = true;
+    spawn_beside(pass_notices(shared_from_this(), way));
+}
+
+COMCP_DECL task<void> session::pass_notices(std::shared_ptr<session> self, direction way)
+{
+    notice_line& line = self->chain_->line(way);
+    while (!line.waiting.empty()) {
+        waiting_notice next = std::move(line.waiting.front());
+        line.waiting.pop_front();
+        const std::size_t progress = is_progress(next.method) ? 1 : 0;
+        try {
+            middleware_message message = self->describe(way, std::move(next.method));
+            message.is_request = false;
+            message.params = std::move(next.params);
+            auto run = std::make_shared<notice_run>(self, next.hint);
+            auto passing = chain_run::start(std::move(run), std::move(message));
+            co_await std::move(passing);
+        } catch (...) { // a part that fails has dropped the notice
+        }
+        ++line.done;
+        line.progress -= progress;
+        line.moved.wake_all();
+        const auto asked = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(asked)) break;
+    }
+    line.done += line.waiting.size();
+    line.waiting.clear();
+    line.progress = 0;
+    line.running = false;
+    line.moved.wake_all();
+}
+
+COMCP_DECL task<void> session::wait_for_notices(std::shared_ptr<session> self, direction way)
+{
+    notice_line& line = self->chain_->line(way);
+    const std::uint64_t mine = line.begun;
+    while (line.done < mine) co_await line.moved.wait();
+}
+
+COMCP_DECL notice_run::notice_run(std::shared_ptr<session> owner, send_hint hint)
+    : chain_run(owner->chain_->parts),
+      session_(std::move(owner)),
+      hint_(hint)
+{}
+
+COMCP_DECL task<middleware_reply> notice_run::arrive(middleware_message message)
+{
+    const bool sends = message.way == direction::outbound;
+    std::string text;
+    rpc::write_notification(text, message.method, message.params);
+    const auto state = session_->state_;
+    if (sends && (state == session::state::open || state == session::state::draining)) {
+        std::string& out = session_->begin_message(hint_);
+        out += text;
+        session_->end_message(out);
+    } else if (!sends && state == session::state::open) {
+        session_->read_again(text, [&](const rpc::message& notice) { session_->take_notification(notice); });
+    }
+    co_return middleware_reply();
+}
+
+// ---- our requests --------------------------------------------------------------------------------------------------
+
+COMCP_DECL outbound_run::outbound_run(std::shared_ptr<session> owner, pending_call& call, call_timeouts times)
+    : chain_run(owner->chain_->parts),
+      ended(*owner->lot_),
+      session_(std::move(owner)),
+      call_(&call),
+      id_(call.wanted_id_),
+      related_(call.related_),
+      times_(times)
+{
+    session_->deadlines_.set(total_, times.total, session_->deadlines_.now());
+    session_->chain_->calls.push_back(this);
+}
+
+COMCP_DECL void outbound_run::end()
+{
+    if (over) return;
+    over = true;
+    total_.clear();
+    std::erase(session_->chain_->calls, this);
+    ended.complete();
+}
+
+COMCP_DECL void outbound_run::end(fault why)
+{
+    if (over) return;
+    if (!session_->open() && !why.rpc) why = session_->why_not_open(); // tells more than that it was cancelled
+    why.fate = why.rpc ? outcome::refused : sent ? fate_ : outcome::not_sent;
+    failed = std::move(why);
+    end();
+}
+
+COMCP_DECL outbound_run* session::find_run(const rpc::id& id) const
+{
+    const auto number = chain_ ? id.decimal() : std::nullopt;
+    if (!number) return nullptr;
+    const auto found = std::find_if(chain_->calls.begin(), chain_->calls.end(),
+                                    [&](const outbound_run* each) { return each->id() == *number; });
+    return found == chain_->calls.end() ? nullptr : *found;
+}
+
+COMCP_DECL void outbound_run::progressed(const progress& notice)
+{
+    if (call_) call_->on_progress(notice);
+}
+
+COMCP_DECL void outbound_run::leave()
+{
+    call_ = nullptr;
+    end();
+}
+
+COMCP_DECL void outbound_run::expired()
+{
+    if (pending_call* sent_one = session_->calls_.find(id_)) sent_one->given_up_because_ = "timed out";
+    signal->emit(asio::cancellation_type::terminal); // first: the peer is told before the caller does something new
+    end(fail(errc::timed_out, sent ? "no answer within the time limit" : "not sent within the time limit"));
+}
+
+/// The request as the last part gave it on. It has the id of the call that waits for it, whose progress token that is.
+class relayed_call final : public pending_call
+{
+public:
+    relayed_call(session& in, outbound_run& run, const middleware_message& message)
+        : pending_call(in.lot(), message.method),
+          run_(run),
+          params_(message.params)
+    {
+        wanted_id_ = run.id_;
+        relates_to(run.related_);
+    }
+    std::string result;
+
+private:
+    void write_params(std::string& out) const override
+    {
+        run_.sent = true;
+        if (params_.empty()) out += "{}";
+        else rpc::write_raw(out, params_);
+    }
+    std::optional<fault> read_result(const rpc::message& answer) override
+    {
+        result = std::string(member_source(answer.text, "result").value_or(""));
+        return std::nullopt;
+    }
+    void on_progress(const progress& notice) override { run_.progressed(notice); }
+
+    outbound_run& run_;
+    const std::string& params_;
+};
+
+COMCP_DECL task<middleware_reply> outbound_run::arrive(middleware_message message)
+{
+    // What was given out before goes out before: no call overtakes notifications/initialized.
+    auto notices = session::wait_for_notices(session_, direction::outbound);
+    co_await std::move(notices);
+    if (over) throw error(fail(errc::cancelled, "the call has ended")); // its caller was told that it is not sent
+    relayed_call call(*session_, *this, message);
+    std::optional<rpc_error> refused;
+    try {
+        auto performing = session::perform_directly(session_, call, times_);
+        co_await std::move(performing);
+    } catch (const error& e) {
+        fate_ = e.outcome(); // what was sent may have failed to get through
+        if (!e.rpc()) throw;
+        refused = *e.rpc();
+    }
+    if (session_->chain_->inbound.progress != 0) { // the answer does not overtake it
+        auto progress = session::wait_for_notices(session_, direction::inbound);
+        co_await std::move(progress);
+    }
+    if (refused) co_return middleware_reply(std::move(*refused));
+    co_return middleware_reply(std::move(call.result));
+}
+
+COMCP_DECL task<void> session::run_outbound(std::shared_ptr<outbound_run> run, middleware_message message)
+{
+    try {
+        auto way = chain_run::start(run, std::move(message));
+        run->reply = co_await std::move(way);
+        run->end();
+    } catch (const error& e) {
+        run->end(e.fault());
+    } catch (const request_error& refused) {
+        run->end(fail(errc::refused, refused.what()));
+    } catch (const std::system_error& e) {
+        const bool aborted = e.code() == asio::error::operation_aborted; // what awaiting says after a cancellation
+        run->end(aborted ? fail(errc::cancelled, "the call was cancelled") : fault(e.code(), e.what()));
+    } catch (const std::exception& e) {
+        run->end(fail(errc::handler_failed, std::string("a middleware failed: ") + e.what()));
+    } catch (...) {
+        run->end(fail(errc::handler_failed, "a middleware failed"));
+    }
+}
+
+/// Ends what runs for a caller when the caller goes.
+class leave_run
+{
+public:
+    explicit leave_run(outbound_run& run) : run_(run) {}
+    leave_run(const leave_run&) = delete;
+    leave_run& operator=(const leave_run&) = delete;
+    ~leave_run() { run_.leave(); }
+
+private:
+    outbound_run& run_;
+};
+
+struct cancel_run
+{
+    outbound_run* run;
+    void operator()() const { run->signal->emit(asio::cancellation_type::terminal); }
+};
+
+COMCP_DECL task<void> session::perform_in_chain(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
+{
+    const asio::cancellation_state before = co_await asio::this_coro::cancellation_state;
+    if (self->state_ != state::open) throw error(self->not_open());
+    if (is_cancelled(before)) throw error(fail(errc::cancelled, "cancelled before it was sent"));
+    call.session_ = self.get();
+    call.wanted_id_ = ++self->last_id_;
+    const auto run = std::make_shared<outbound_run>(self, call, times);
+    const leave_run guard(*run);
+    middleware_message message = self->describe(direction::outbound, std::string(call.method()));
+    message.id = std::to_string(call.wanted_id_);
+    call.write_params(message.params);
+
+    const auto signal = run->signal;
+    self->beside_.push_back(signal);
+    asio::co_spawn(self->executor_, run_outbound(run, std::move(message)),
+                   asio::bind_cancellation_slot(signal->slot(), beside_ended(self, signal)));
+    if (!run->over) co_await run->ended.wait(cancel_run{run.get()});
+
+    call.id_ = run->sent ? call.wanted_id_ : 0;
+    const asio::cancellation_state after = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(after) && !run->over) {
+        run->failed = fail(errc::cancelled, "the call was cancelled");
+        run->failed->fate = run->sent ? outcome::unknown : outcome::not_sent;
+    }
+    if (run->failed) {
+        call.failed_ = std::move(run->failed);
+    } else if (run->reply.error) {
+        call.failed_ = refused_with(std::move(*run->reply.error));
+    } else {
+        std::string text;
+        rpc::write_result(text, rpc::id(call.wanted_id_), run->reply.result);
+        std::optional<fault> bad = fail(errc::invalid_message, "the result was made unreadable on its way");
+        self->read_again(text, [&](const rpc::message& answer) { bad = call.read_result(answer); });
+        if (bad) bad->fate = outcome::unknown;
+        call.failed_ = std::move(bad);
+    }
+    finish(call);
+}
 
 } // namespace comcp::inline COMCP_ABI::detail
 
@@ -27967,9 +29976,14 @@ COMCP_DECL void session::cancel_handlers()
     }
 }
 
+COMCP_DECL fault session::why_not_open() const
+{
+    return why_ended_.code ? why_ended_ : fail(errc::closed, "the session is not open");
+}
+
 COMCP_DECL fault session::not_open() const
 {
-    fault why = why_ended_.code ? why_ended_ : fail(errc::closed, "the session is not open");
+    fault why = why_not_open();
     why.fate = outcome::not_sent;
     return why;
 }
@@ -27998,6 +30012,7 @@ COMCP_DECL void session::fail_calls()
     fault why = why_ended_.code ? why_ended_ : fault(errc::peer_gone, "the peer closed the connection");
     why.fate = outcome::unknown;
     while (pending_call* call = calls_.any()) call->end(why);
+    while (chain_ && !chain_->calls.empty()) chain_->calls.back()->end(why);
     offer_room();
 }
 
@@ -28083,7 +30098,9 @@ COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& rou
 
 COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, const answer_route& route)
 {
-    if (handlers_ - answered_handlers_ >= limits_.in_flight) {
+    // With middleware the request was counted when it set out.
+    const bool counted = route.gathered && route.gathered->for_chain;
+    if (!counted && in_flight() >= limits_.in_flight) {
         answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
         return nullptr;
     }
@@ -28091,6 +30108,11 @@ COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, 
     request_now->session_ = this;
     inbound_.add(request_now);
     return request_now;
+}
+
+COMCP_DECL std::size_t session::in_flight() const
+{
+    return handlers_ - answered_handlers_ - (chain_ ? chain_->doubled : 0);
 }
 
 COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::string_view message,
@@ -28241,17 +30263,17 @@ COMCP_DECL void session::on_batch(const rpc::parsed& read, exchange_id exchange)
                          "batches are not part of this revision");
         return;
     }
-    answer_route route{exchange, std::make_shared<batch_answers>()};
-    route.batch->exchange = exchange;
-    route.batch->missing = 1;
+    answer_route route{exchange, std::make_shared<gathered_answers>()};
+    route.gathered->exchange = exchange;
+    route.gathered->missing = 1;
     // Counted first: an answer given in place must not complete the array early.
     for (const rpc::parsed& element : read.elements)
-        if (wants_answer(element)) ++route.batch->missing;
+        if (wants_answer(element)) ++route.gathered->missing;
     for (const rpc::parsed& element : read.elements) {
         if (state_ != state::open) return;
         on_parsed(element, element.msg.text, route);
     }
-    batch_part_done(route);
+    answer_gathered(route);
 }
 
 COMCP_DECL bool session::wants_answer(const rpc::parsed& element) const
@@ -28270,6 +30292,7 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
             answer_error(&message.id, route, rpc_code::invalid_request, "the id of this request is in use");
         else if (message.bad_params && knows(message.method)) // an unknown method is that first (A-31)
             answer_error(&message.id, route, rpc_code::invalid_params, "params must be an object");
+        else if (chain_) pass_request(message, route);
         else role_->on_request(message, route);
         break;
     case rpc::message::kind::notification:
@@ -28286,7 +30309,7 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
 
 COMCP_DECL void session::no_answer_due(const answer_route& route)
 {
-    if (role_->serves() && !route.batch) wire_->complete(route.exchange);
+    if (role_->serves() && !route.gathered) wire_->complete(route.exchange);
 }
 
 COMCP_DECL bool session::knows(std::string_view method) const
@@ -28317,7 +30340,7 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
                          "the answer is malformed: " + std::string(read.why) + ": " + std::string(text.substr(0, 200)));
         why.fate = outcome::unknown;
         end_answered(*call, std::move(why));
-        if (role_->serves() && route.batch) batch_part_done(route); // it was counted as one to be answered
+        if (role_->serves() && route.gathered) answer_gathered(route); // it was counted as one to be answered
         else no_answer_due(route);
     }
 }
@@ -28353,6 +30376,13 @@ COMCP_DECL void session::on_oversized(const rpc::oversize_facts& facts, exchange
 
 COMCP_DECL void session::on_notification(const rpc::message& message)
 {
+    if (!chain_) return take_notification(message);
+    const auto params = message.params ? member_source(message.text, "params") : std::nullopt;
+    pass_notice(direction::inbound, std::string(message.method), std::string(params.value_or("")), {});
+}
+
+COMCP_DECL void session::take_notification(const rpc::message& message)
+{
     if (message.method == method::cancelled) return on_cancelled(message);
     if (message.method == method::progress) return on_progress(message);
     role_->on_notification(message);
@@ -28366,8 +30396,13 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
     if (!found) return;
     ++statistics_.cancelled_by_peer;
     const std::shared_ptr<inbound> request = release(*found);
-    if (request->route_.batch) batch_part_done(request->route_);
-    else if (role_->serves()) wire_->abandon(request->route_.exchange); // a client's exchange is its own call's
+    // With middleware it is in flight twice: the request on its way, found last, and the handler at the end of the way.
+    if (inbound* const on_its_way = chain_ ? inbound_.find(*wanted) : nullptr) {
+        const std::shared_ptr<inbound> outer = release(*on_its_way);
+        give_up_answer(*outer);
+        outer->emit(outer);
+    }
+    give_up_answer(*request);
     request->emit(request);
 }
 
@@ -28405,23 +30440,33 @@ COMCP_DECL void session::end_message(std::string& out)
 
 COMCP_DECL std::string& session::begin_answer(const answer_route& route, int status)
 {
-    if (!route.batch) return begin_message({route.exchange, send_hint::kind::answer, status});
-    std::string& out = route.batch->text;
-    out += out.empty() ? '[' : ',';
+    if (!route.gathered) return begin_message({route.exchange, send_hint::kind::answer, status});
+    std::string& out = route.gathered->text;
+    if (!route.gathered->for_chain) out += out.empty() ? '[' : ',';
     return out;
 }
 
 COMCP_DECL void session::end_answer(std::string& out, const answer_route& route)
 {
-    if (route.batch) return batch_part_done(route);
+    if (route.gathered) return answer_gathered(route);
     answer_bytes_ += out.size() - message_start_;
     end_message(out);
 }
 
-COMCP_DECL void session::batch_part_done(const answer_route& route)
+COMCP_DECL void session::give_up_answer(inbound& request)
 {
-    batch_answers& batch = *route.batch;
+    if (request.route_.gathered) answer_gathered(request.route_);
+    else if (role_->serves()) wire_->abandon(request.route_.exchange); // a client's exchange is its own call's
+}
+
+COMCP_DECL void session::answer_gathered(const answer_route& route)
+{
+    gathered_answers& batch = *route.gathered;
     if (--batch.missing != 0 || state_ == state::ended) return;
+    if (batch.for_chain) {
+        if (batch.chain) batch.chain->complete();
+        return;
+    }
     if (batch.text.empty()) {                                 // notifications only, or all was cancelled
         if (role_->serves()) wire_->complete(batch.exchange); // that of a client is its own call's
         return;

@@ -16,6 +16,7 @@
 #include "catch.hpp"
 
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -322,8 +323,23 @@ inline std::string text_result(std::string_view text)
     return out + "}]}";
 }
 
-// ---- a client or a server, past its handshake in one line
-// --------------------------------------------------------------
+// ---- a client or a server, past its handshake in one line ----------------------------------------------------------
+
+/// With COMCP_TEST_MIDDLEWARE set, every stage has a chain that changes nothing: all tests must go as without one.
+inline bool with_middleware() { return std::getenv("COMCP_TEST_MIDDLEWARE") != nullptr; }
+
+inline comcp::task<comcp::middleware_reply> pass_on(comcp::middleware_message message, comcp::middleware_next next)
+{
+    auto going = next(std::move(message));
+    auto reply = co_await std::move(going);
+    co_return reply;
+}
+
+inline comcp::client_options with_chain(comcp::client_options options)
+{
+    if (with_middleware()) options.use(pass_on).use(pass_on);
+    return options;
+}
 
 /// A client and the server that a script plays. With an empty version it has not connected yet.
 template <class Policy = comcp::default_policy>
@@ -335,7 +351,8 @@ public:
 
     explicit basic_client_stage(comcp::client_options options = {}, std::string_view version = "2025-11-25",
                                 comcp::policy_state<Policy> policies = {})
-        : client(peer.wire().take_transport(), comcp::identity("tester", "1"), std::move(options), std::move(policies))
+        : client(peer.wire().take_transport(), comcp::identity("tester", "1"), with_chain(std::move(options)),
+                 std::move(policies))
     {
         if (!version.empty()) shake_hands(version);
     }
@@ -361,7 +378,11 @@ public:
 
     explicit basic_server_stage(comcp::server_options options = {}, comcp::policy_state<Policy> policies = {})
         : server(comcp::identity("served", "1"), std::move(options), std::move(policies))
-    {}
+    {
+        if (!with_middleware()) return;
+        server.use(pass_on);
+        server.use(pass_on);
+    }
 
     /// Serves, without a handshake.
     void listen() { served = start(server.serve(peer.wire().take_transport())); }

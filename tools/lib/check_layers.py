@@ -16,10 +16,10 @@ INCLUDE = ROOT / "include"
 # Includes point down only. An entry is a header, or a folder (with a slash at its end); the longest entry that fits a
 # header decides. A header that no entry fits is an error, so that its layer is chosen and not guessed.
 LAYERS = [
-    (7, "umbrella", "comcp.hpp stdio.hpp socket.hpp http.hpp src.hpp"),
+    (7, "umbrella", "comcp.hpp stdio.hpp socket.hpp http.hpp middleware.hpp src.hpp"),
     (6, "fleet", "pool/ gateway/ auth/ tls.hpp tls/"),
     (5, "roles", "client/ server/"),
-    (4, "session", "session/"),
+    (4, "session", "session/ middleware/"),
     (3, "transport", "transport/ http/"),
     (2, "protocol", "protocol/ wire/"),
     (1, "json, rpc", "json/ rpc/"),
@@ -40,7 +40,7 @@ PURE = (
     " http/guard.hpp http/host.hpp http/limits.hpp http/line.hpp http/media.hpp http/message.hpp http/parser.hpp"
     " http/print.hpp http/refusal.hpp http/reply_rules.hpp http/request_parser.hpp http/response_parser.hpp"
     " http/retry_after.hpp http/sse.hpp http/sse_endpoint.hpp http/listen_address.hpp http/status.hpp http/url.hpp"
-    " config.hpp version.hpp result.hpp limits.hpp policy.hpp policy/ detail/random.hpp"
+    " middleware/redact.hpp config.hpp version.hpp result.hpp limits.hpp policy.hpp policy/ detail/random.hpp"
 ).split()
 
 # Only these may include OpenSSL.

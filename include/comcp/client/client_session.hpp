@@ -32,6 +32,8 @@ public:
     void on_notification(const rpc::message& notice) override;
     bool serves() const override { return false; }
 
+    void describe_peer(middleware_message& message) const override { message.peer = server().server.name(); }
+
     void set_roots(std::vector<root> places) { roots_ = std::move(places); }
     /// Declared, so that they may be spoken of (B-6).
     bool offers_roots() const { return roots_.has_value(); }

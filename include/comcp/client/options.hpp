@@ -10,7 +10,9 @@
 #include <comcp/limits.hpp>
 #include <comcp/protocol/revision.hpp>
 #include <comcp/protocol/roots.hpp>
+#include <comcp/session/middleware.hpp>
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -129,7 +131,17 @@ public:
         return *this;
     }
 
+    /// Adds a part to the chain around every message, inside of the ones before (session/middleware.hpp).
+    client_options& use(middleware part)
+    {
+        auto longer = chain_ ? *chain_ : detail::middleware_chain();
+        longer.push_back(std::move(part));
+        chain_ = std::make_shared<const detail::middleware_chain>(std::move(longer));
+        return *this;
+    }
+
     // For the library.
+    const std::shared_ptr<const detail::middleware_chain>& chain() const { return chain_; }
     const std::optional<std::vector<root>>& offered_roots() const { return roots_; }
     const detail::question_handler& sampling() const { return sampling_; }
     bool allows_sampling_tools() const { return sampling_tools_; }
@@ -146,6 +158,7 @@ private:
     detail::question_handler form_;
     detail::question_handler url_;
     detail::notice_handlers notices_;
+    std::shared_ptr<const detail::middleware_chain> chain_;
 };
 
 } // namespace comcp::inline COMCP_ABI

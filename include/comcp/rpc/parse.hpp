@@ -276,7 +276,7 @@ private:
     }
 
     std::size_t depth_;
-    alignas(std::max_align_t) unsigned char first_block_[8 * 1024];
+    alignas(std::max_align_t) unsigned char first_block_[4 * 1024];
     std::optional<json::monotonic_resource> arena_;
     std::optional<json::value> root_; // declared after the arena that it lies in
     std::string why_;

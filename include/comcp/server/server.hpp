@@ -10,6 +10,7 @@
 #include <comcp/protocol/tools.hpp>
 #include <comcp/server/options.hpp>
 #include <comcp/server/tool.hpp>
+#include <comcp/session/middleware.hpp>
 #include <comcp/task.hpp>
 #include <comcp/transport/concept.hpp>
 
@@ -81,6 +82,7 @@ tool_handle add_tool(const std::shared_ptr<server_core>& core, std::string name,
                      erased_handler handler);
 bool remove_tool(server_core& core, std::string_view name);
 void set_handler_executor(server_core& core, executor ex);
+void add_middleware(server_core& core, middleware part);
 server_options& options_of(server_core& core);
 const identity& identity_of(const server_core& core);
 task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
@@ -141,6 +143,10 @@ public:
     /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set
     /// before the first session.
     void handlers_on(executor ex) { detail::set_handler_executor(*core_, std::move(ex)); }
+
+    /// Adds a part to the chain around every message of every session, inside of the ones before
+    /// (session/middleware.hpp). Set before the first session.
+    void use(middleware part) { detail::add_middleware(*core_, std::move(part)); }
 
     /// Options, until the first session starts.
     server_options& options() { return detail::options_of(*core_); }

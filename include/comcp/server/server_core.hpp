@@ -42,7 +42,8 @@ public:
     server_options options;
     tool_registry tools;
     comcp::executor handler_executor; ///< empty: the session's own
-    std::shared_ptr<void> policy;     ///< keeps the observer alive
+    std::shared_ptr<const middleware_chain> chain;
+    std::shared_ptr<void> policy; ///< keeps the observer alive
     observer_ref observer;
 
     server_capabilities capabilities() const;

@@ -54,6 +54,12 @@ public:
 
     bool serves() const override { return true; }
 
+    void describe_peer(middleware_message& message) const override
+    {
+        message.peer = environment_->peer->client.name();
+        message.principal = environment_->principal;
+    }
+
 private:
     void on_initialize(const rpc::message& request, const answer_route& route);
 

@@ -20,6 +20,13 @@ namespace comcp::inline COMCP_ABI::detail
 struct handler_worker
 {
     explicit handler_worker(parking_lot& lot) : idle(lot) {}
+    handler_worker(const handler_worker&) = delete;
+    handler_worker& operator=(const handler_worker&) = delete;
+    /// With a request still when the execution context ends: then it is in flight, and nobody is left to be cancelled.
+    ~handler_worker()
+    {
+        if (request) request->worker_signal_ = nullptr;
+    }
 
     /// Kept for the next burst of requests, about a kilobyte each; one that ends beyond them is not.
     static constexpr std::size_t most_idle = 64;

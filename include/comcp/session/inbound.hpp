@@ -5,6 +5,7 @@
 #pragma once
 
 #include <comcp/asio.hpp>
+#include <comcp/detail/waiter.hpp>
 #include <comcp/protocol/progress.hpp>
 #include <comcp/rpc/id.hpp>
 #include <comcp/session/home.hpp>
@@ -24,19 +25,25 @@ namespace comcp::inline COMCP_ABI::detail
 
 class session;
 
-/// Answers to a batch are gathered into one array (2025-03-26, batching). Written when the last one is there.
-struct batch_answers
+/// Answers that are not written at once: those to a batch, gathered into one array and written when the last one is
+/// there (2025-03-26, batching), or the one that middleware waits for.
+struct gathered_answers
 {
     std::string text;
     std::size_t missing = 0; ///< requests not yet answered or given up, plus one while the batch is being read
     exchange_id exchange = pipe_exchange;
+    bool in_batch = true;
+    bool for_chain = false;
+    waiter* chain = nullptr; ///< the middleware's, while it waits
 };
 
 /// Where an answer goes.
 struct answer_route
 {
     exchange_id exchange = pipe_exchange;
-    std::shared_ptr<batch_answers> batch;
+    std::shared_ptr<gathered_answers> gathered;
+
+    bool in_batch() const { return gathered && gathered->in_batch; }
 };
 
 /// Thread rule: the session's executor, but for `cancelled` and for what `emit_on` says. Handlers on another executor
@@ -66,6 +73,7 @@ public:
 private:
     friend class session;
     friend class inbound_table;
+    friend struct handler_worker;
 
     void emit(const std::shared_ptr<inbound>& self)
     {
@@ -127,7 +135,7 @@ public:
 private:
     inbound*& chain_of(const rpc::id& id) { return chains_[id.hash() % chains_.size()]; }
 
-    std::array<inbound*, 128> chains_{};
+    std::array<inbound*, 32> chains_{}; // small: every session has one
 };
 
 } // namespace comcp::inline COMCP_ABI::detail

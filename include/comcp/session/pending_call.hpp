@@ -37,7 +37,7 @@ public:
     std::size_t size() const { return size_; }
 
 private:
-    std::array<pending_call*, 256> chains_{};
+    std::array<pending_call*, 32> chains_{}; // small: every session has one
     std::size_t size_ = 0;
 };
 
@@ -53,7 +53,7 @@ public:
     }
 
     std::string_view method() const { return method_; }
-    std::int64_t id() const { return id_; }
+    std::int64_t id() const { return id_ != 0 ? id_ : wanted_id_; }
     /// A server's request belongs to the exchange of the request that it serves (B-18).
     void relates_to(exchange_id exchange) { related_ = exchange; }
 
@@ -72,6 +72,8 @@ protected:
 private:
     friend class session;
     friend class call_table;
+    friend class outbound_run;
+    friend class relayed_call;
 
     /// What ends the call; the first one counts.
     void end()
@@ -91,6 +93,7 @@ private:
     waiter done_;
     std::string_view method_;
     std::int64_t id_ = 0;
+    std::int64_t wanted_id_ = 0; // chosen before it is sent
     exchange_id related_ = pipe_exchange;
     session* session_ = nullptr;
     call_table* table_ = nullptr;
@@ -98,6 +101,7 @@ private:
     duration idle_after_ = no_limit;
     owned_deadline<pending_call, &pending_call::expired> total_{*this};
     owned_deadline<pending_call, &pending_call::expired> idle_{*this};
+    std::string_view given_up_because_ = "cancelled by the caller";
     std::optional<fault> failed_;
 };
 

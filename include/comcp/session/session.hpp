@@ -15,9 +15,11 @@
 #include <comcp/protocol/methods.hpp>
 #include <comcp/rpc/parse.hpp>
 #include <comcp/rpc/print.hpp>
+#include <comcp/session/chain.hpp>
 #include <comcp/session/handler_worker.hpp>
 #include <comcp/session/inbound.hpp>
 #include <comcp/session/pending_call.hpp>
+#include <comcp/session/role.hpp>
 #include <comcp/session/statistics.hpp>
 #include <comcp/session/wait_list.hpp>
 #include <comcp/transport/concept.hpp>
@@ -34,31 +36,6 @@
 
 namespace comcp::inline COMCP_ABI::detail
 {
-
-/// Something that a role is told from outside, on the session's executor.
-enum class role_event {
-    tools_changed,
-};
-
-/// What a client or a server makes of messages. Owned by its session.
-class session_role
-{
-public:
-    session_role() = default;
-    session_role(const session_role&) = delete;
-    session_role& operator=(const session_role&) = delete;
-    virtual ~session_role() = default;
-
-    /// Must lead to one answer, now or later. The message's memory ends with the call.
-    virtual void on_request(const rpc::message& request, const answer_route& route) = 0;
-    /// All notifications but `notifications/cancelled` and the progress of our own calls.
-    virtual void on_notification(const rpc::message& notification) = 0;
-    virtual void on_event(role_event) {}
-    /// The session has ended; called once, before it is joined. An empty fault is an orderly end.
-    virtual void on_ended(const fault&) {}
-    /// A server answers what it cannot read; a client counts it and goes on.
-    virtual bool serves() const = 0;
-};
 
 class session final : public std::enable_shared_from_this<session>, private parked
 {
@@ -87,6 +64,13 @@ public:
     }
 
     void set_role(std::unique_ptr<session_role> role) { role_ = std::move(role); }
+
+    /// Middleware around every message from now on; before `start`.
+    void set_chain(std::shared_ptr<const middleware_chain> parts)
+    {
+        if (parts && !parts->empty()) chain_ = std::make_unique<session_chain>(std::move(parts), *lot_);
+    }
+    bool has_chain() const { return static_cast<bool>(chain_); }
 
     void tell_role(role_event what) { role_->on_event(what); }
     /// Our requests are numbered from behind this; before the first one.
@@ -146,7 +130,8 @@ public:
     /// is `initialize`, B-2), a late answer is dropped, the outcome is unknown.
     static task<void> perform(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
 
-    // The steps of `perform`, in this order, for the operation that is called most: a frame less for each call.
+    // The steps of `perform` without middleware, in this order, for the operation that is called most: a frame less for
+    // each call.
 
     /// Sends it when there is room. `caller` is the state of the coroutine that will wait.
     void begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller);
@@ -162,6 +147,11 @@ public:
     void notify(std::string_view method, WriteParams write_params, const send_hint& hint = {})
     {
         if (state_ != state::open && state_ != state::draining) return;
+        if (chain_) {
+            std::string params;
+            write_params(params);
+            return pass_notice(direction::outbound, std::string(method), std::move(params), hint);
+        }
         std::string& out = begin_message(hint);
         out += R"({"jsonrpc":"2.0","method":")";
         out += method; // names of the specification: nothing to escape
@@ -237,6 +227,9 @@ public:
 
 private:
     friend class pending_call;
+    friend class request_run;
+    friend class notice_run;
+    friend class outbound_run;
 
     enum class state {
         opening,
@@ -369,6 +362,7 @@ private:
     void on_oversized(const rpc::oversize_facts& facts, exchange_id exchange);
 
     void on_notification(const rpc::message& message);
+    void take_notification(const rpc::message& message);
 
     /// The peer cancels a request of its own. Unknown or malformed: ignored (I-2).
     void on_cancelled(const rpc::message& message);
@@ -377,6 +371,27 @@ private:
 
     /// An id or token among the params, exact also for an integer that no integer type holds.
     static std::optional<rpc::id> id_param(const rpc::message& message, std::string_view name);
+
+    // ---- middleware ------------------------------------------------------------------------------------------------
+
+    middleware_message describe(direction way, std::string method) const;
+    /// Every inbound request passes here, when there is middleware.
+    void pass_request(const rpc::message& request, const answer_route& route);
+    static task<void> answer_through_chain(std::shared_ptr<session> self, std::shared_ptr<inbound> request,
+                                           middleware_message message);
+    /// Every notification of either direction passes here, when there is middleware.
+    void pass_notice(direction way, std::string method, std::string params, const send_hint& hint);
+    static task<void> pass_notices(std::shared_ptr<session> self, direction way);
+    static task<void> perform_in_chain(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
+    /// The call of ours with this id, also when its answer is on its way to it.
+    outbound_run* find_run(const rpc::id& id) const;
+    static task<void> run_outbound(std::shared_ptr<outbound_run> run, middleware_message message);
+    static task<void> perform_directly(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
+    /// Waits until the notices that were begun before have passed: no answer and no request overtakes them.
+    static task<void> wait_for_notices(std::shared_ptr<session> self, direction way);
+    /// Reads a message again that was read or made before, and hands it to `use`; false when it is none.
+    template <class Use>
+    bool read_again(const std::string& text, Use use);
 
     // ---- answers ---------------------------------------------------------------------------------------------------
 
@@ -391,6 +406,7 @@ private:
     void on_answer(const rpc::message& message, exchange_id exchange);
 
     static fault refusal(const json::object& object);
+    static fault refused_with(rpc_error peer);
 
     /// The peer could not read the id. It belongs to the call of its exchange, or to the only one in flight, or to
     /// nobody (ID 33, SHAPE 42).
@@ -407,7 +423,12 @@ private:
 
     void end_answer(std::string& out, const answer_route& route);
 
-    void batch_part_done(const answer_route& route);
+    void answer_gathered(const answer_route& route);
+    void give_up_answer(inbound& request);
+    void give_up_gathered(const rpc::id& id, const gathered_answers& answers);
+    /// The handler whose answer is gathered there, while it is in flight.
+    inbound* handler_of(const rpc::id& id, const gathered_answers& answers) const;
+    bool handler_runs(const rpc::id& id, const gathered_answers& answers) const;
 
     void try_to_send(pending_call& call, const asio::cancellation_state& caller, bool waited);
 
@@ -444,6 +465,9 @@ private:
 
     // ---- handlers --------------------------------------------------------------------------------------------------
 
+    /// Requests of the peer that are not answered yet and that something works on.
+    std::size_t in_flight() const;
+
     void count_handler(inbound& request);
 
     static task<void> work(std::shared_ptr<session> self, handler_worker& me);
@@ -459,6 +483,7 @@ private:
 
     // ---- the end ---------------------------------------------------------------------------------------------------
 
+    fault why_not_open() const;
     fault not_open() const;
 
     /// The input ended. A server still answers what it is working on; a client has lost its peer.
@@ -523,6 +548,7 @@ private:
     owned_deadline<session, &session::on_close_deadline> close_by_{*this};
 
     std::shared_ptr<const void> kept_;
+    chain_slot chain_;
     std::unique_ptr<session_role> role_;
     std::unique_ptr<transport> wire_; // last: everything above may still be asked while it dies
 };
@@ -544,6 +570,7 @@ private:
 
 #if !defined(COMCP_SEPARATE)
 #include <comcp/session/impl/session_calls.ipp>
+#include <comcp/session/impl/session_chain.ipp>
 #include <comcp/session/impl/session_life.ipp>
 #include <comcp/session/impl/session_reading.ipp>
 #endif

@@ -89,6 +89,7 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
 
     auto made = std::make_shared<session>(ex, std::move(wire), core->options->limits, core->observer);
     made->keep_alive(core->policy);
+    made->set_chain(core->options->chain());
     auto owned_role = std::make_unique<client_session>(*made, core->options, core->roots);
     client_session* const role = owned_role.get();
     core->begin_opening(made);

@@ -175,10 +175,15 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
         try {
             tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
                                  core->options->keep_source, core->cap);
-            session->begin(request, times, caller);
-            if (request.waits_for_room()) co_await session::wait_for_room(session, request);
-            if (request.sent()) co_await session->wait_for_answer(request);
-            session::finish(request);
+            if (session->has_chain()) {
+                auto performing = session::perform(session, request, times);
+                co_await std::move(performing);
+            } else {
+                session->begin(request, times, caller);
+                if (request.waits_for_room()) co_await session::wait_for_room(session, request);
+                if (request.sent()) co_await session->wait_for_answer(request);
+                session::finish(request);
+            }
             co_return request.take();
         } catch (const error& e) {
             if (!goes_again(*core, session, e.fault(), method::tools_call, tool, options.repeats()) || again) throw;

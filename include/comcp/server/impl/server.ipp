@@ -143,6 +143,13 @@ COMCP_DECL tool_handle add_tool(const std::shared_ptr<server_core>& core, std::s
 
 COMCP_DECL bool remove_tool(server_core& core, std::string_view name) { return core.tools.remove(name); }
 COMCP_DECL void set_handler_executor(server_core& core, executor ex) { core.handler_executor = std::move(ex); }
+COMCP_DECL void add_middleware(server_core& core, middleware part)
+{
+    auto longer = core.chain ? *core.chain : middleware_chain();
+    longer.push_back(std::move(part));
+    core.chain = std::make_shared<const middleware_chain>(std::move(longer));
+}
+
 COMCP_DECL server_options& options_of(server_core& core) { return core.options; }
 COMCP_DECL const identity& identity_of(const server_core& core) { return core.who; }
 COMCP_DECL void close_server(server_core& core) { core.close_all(); }
@@ -188,6 +195,7 @@ COMCP_DECL std::shared_ptr<session> make_server_session(const std::shared_ptr<se
 {
     auto made = std::make_shared<session>(ex, std::move(wire), core->options.limits, core->observer);
     made->keep_alive(core->policy); // the observer
+    made->set_chain(core->chain);
     made->set_role(std::make_unique<server_session>(*made, core, std::move(from)));
     core->add(made);
     return made;

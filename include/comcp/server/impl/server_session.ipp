@@ -43,7 +43,7 @@ COMCP_DECL void server_session::on_initialize(const rpc::message& request, const
 {
     if (session_.negotiated() && !assumed_)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialized already");
-    if (route.batch) // 2025-03-26, lifecycle: initialize is not part of a batch (A-8)
+    if (route.in_batch()) // 2025-03-26, lifecycle: initialize is not part of a batch (A-8)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialize in a batch");
     static const json::object nothing;
     wire::initialize_params asked = wire::read_initialize_params(request.params ? *request.params : nothing);

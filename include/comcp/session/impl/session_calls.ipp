@@ -10,6 +10,11 @@ namespace comcp::inline COMCP_ABI::detail
 
 COMCP_DECL task<void> session::perform(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
 {
+    return self->chain_ ? perform_in_chain(self, call, times) : perform_directly(self, call, times);
+}
+
+COMCP_DECL task<void> session::perform_directly(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
+{
     const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
     self->begin(call, times, caller);
     if (call.waits_for_room()) co_await wait_for_room(self, call);
@@ -58,6 +63,7 @@ COMCP_DECL void session::finish(pending_call& call)
 COMCP_DECL void session::notify(std::string_view method)
 {
     if (state_ != state::open && state_ != state::draining) return;
+    if (chain_) return pass_notice(direction::outbound, std::string(method), {}, {});
     std::string& out = begin_message({});
     rpc::write_notification(out, method);
     end_message(out);
@@ -67,15 +73,16 @@ COMCP_DECL void session::on_progress(const rpc::message& message)
 {
     const auto id = id_param(message, "progressToken");
     pending_call* call = id ? find(*id) : nullptr;
-    const auto value = call ? number_member(*message.params, "progress") : std::nullopt;
+    outbound_run* const run = id && !call ? find_run(*id) : nullptr;
+    const auto value = call || run ? number_member(*message.params, "progress") : std::nullopt;
     if (!value) return;
     // Progress restarts the idle clock, never the total (B-11).
-    deadlines_.set(call->idle_, call->idle_after_, deadlines_.now());
+    if (call) deadlines_.set(call->idle_, call->idle_after_, deadlines_.now());
     progress notice;
     notice.value = *value;
     notice.total = number_member(*message.params, "total");
     if (const auto text = string_member(*message.params, "message")) notice.message = *text;
-    call->on_progress(notice);
+    call ? call->on_progress(notice) : run->progressed(notice);
 }
 
 COMCP_DECL pending_call* session::find(const rpc::id& id) const
@@ -113,19 +120,24 @@ COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
 
 COMCP_DECL fault session::refusal(const json::object& object)
 {
-    auto peer = std::make_shared<rpc_error>();
-    peer->code = integer_member(object, "code").value_or(0);
-    peer->message = std::string(string_member(object, "message").value_or(""));
-    if (const json::value* data = member(object, "data")) peer->data = json::value(*data, json::storage_ptr());
-    fault why = fail(errc::refused, peer->message + " (" + std::to_string(peer->code) + ")");
+    rpc_error peer;
+    peer.code = integer_member(object, "code").value_or(0);
+    peer.message = std::string(string_member(object, "message").value_or(""));
+    if (const json::value* data = member(object, "data")) peer.data = json::value(*data, json::storage_ptr());
+    return refused_with(std::move(peer));
+}
+
+COMCP_DECL fault session::refused_with(rpc_error peer)
+{
+    fault why = fail(errc::refused, peer.message + " (" + std::to_string(peer.code) + ")");
     why.fate = outcome::refused;
     // A server that took over from one that is gone says so: it answers, but not for what that one did.
-    const json::object* data = peer->data.if_object();
+    const json::object* data = peer.data.if_object();
     if (data && string_member(*data, "outcome") == "unknown") {
         why.code = errc::peer_gone;
         why.fate = outcome::unknown;
     }
-    why.rpc = std::move(peer);
+    why.rpc = std::make_shared<const rpc_error>(std::move(peer));
     return why;
 }
 
@@ -133,7 +145,7 @@ COMCP_DECL void session::on_error_without_id(const rpc::message& message, exchan
 {
     note_bad("an error without an id", message.text);
     pending_call* call = caller_on(exchange);
-    if (!call && calls_.size() == 1) call = calls_.any();
+    if (!call && exchange == pipe_exchange && calls_.size() == 1) call = calls_.any();
     if (call) end_answered(*call, refusal(*message.error));
 }
 
@@ -153,7 +165,7 @@ COMCP_DECL void session::leave_if_retired()
 
 COMCP_DECL void session::send_request(pending_call& call)
 {
-    call.id_ = ++last_id_;
+    call.id_ = call.wanted_id_ != 0 ? call.wanted_id_ : ++last_id_;
     std::string& out = begin_message({exchange_of(call), send_hint::kind::request});
     append_all(out,
                {R"({"jsonrpc":"2.0","id":)", integer_text(call.id_), R"(,"method":")", call.method_, R"(","params":)"});
@@ -187,7 +199,7 @@ COMCP_DECL void session::cancel(pending_call& call)
     call.idle_.clear();
     call.failed_ = fail(errc::cancelled, "the call was cancelled");
     call.failed_->fate = outcome::unknown;
-    give_up(call, "cancelled by the caller");
+    give_up(call, call.given_up_because_);
     if (!waiting_for_room_.empty()) asio::post(executor_, [self = shared_from_this()] { self->offer_room(); });
 }
 

@@ -134,9 +134,14 @@ COMCP_DECL void session::cancel_handlers()
     }
 }
 
+COMCP_DECL fault session::why_not_open() const
+{
+    return why_ended_.code ? why_ended_ : fail(errc::closed, "the session is not open");
+}
+
 COMCP_DECL fault session::not_open() const
 {
-    fault why = why_ended_.code ? why_ended_ : fail(errc::closed, "the session is not open");
+    fault why = why_not_open();
     why.fate = outcome::not_sent;
     return why;
 }
@@ -165,6 +170,7 @@ COMCP_DECL void session::fail_calls()
     fault why = why_ended_.code ? why_ended_ : fault(errc::peer_gone, "the peer closed the connection");
     why.fate = outcome::unknown;
     while (pending_call* call = calls_.any()) call->end(why);
+    while (chain_ && !chain_->calls.empty()) chain_->calls.back()->end(why);
     offer_room();
 }
 

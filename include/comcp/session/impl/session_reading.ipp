@@ -28,7 +28,9 @@ COMCP_DECL void session::answer_error(const rpc::id* id, const answer_route& rou
 
 COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, const answer_route& route)
 {
-    if (handlers_ - answered_handlers_ >= limits_.in_flight) {
+    // With middleware the request was counted when it set out.
+    const bool counted = route.gathered && route.gathered->for_chain;
+    if (!counted && in_flight() >= limits_.in_flight) {
         answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
         return nullptr;
     }
@@ -36,6 +38,11 @@ COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, 
     request_now->session_ = this;
     inbound_.add(request_now);
     return request_now;
+}
+
+COMCP_DECL std::size_t session::in_flight() const
+{
+    return handlers_ - answered_handlers_ - (chain_ ? chain_->doubled : 0);
 }
 
 COMCP_DECL void session::answer_error(inbound& request, std::int64_t code, std::string_view message,
@@ -186,17 +193,17 @@ COMCP_DECL void session::on_batch(const rpc::parsed& read, exchange_id exchange)
                          "batches are not part of this revision");
         return;
     }
-    answer_route route{exchange, std::make_shared<batch_answers>()};
-    route.batch->exchange = exchange;
-    route.batch->missing = 1;
+    answer_route route{exchange, std::make_shared<gathered_answers>()};
+    route.gathered->exchange = exchange;
+    route.gathered->missing = 1;
     // Counted first: an answer given in place must not complete the array early.
     for (const rpc::parsed& element : read.elements)
-        if (wants_answer(element)) ++route.batch->missing;
+        if (wants_answer(element)) ++route.gathered->missing;
     for (const rpc::parsed& element : read.elements) {
         if (state_ != state::open) return;
         on_parsed(element, element.msg.text, route);
     }
-    batch_part_done(route);
+    answer_gathered(route);
 }
 
 COMCP_DECL bool session::wants_answer(const rpc::parsed& element) const
@@ -215,6 +222,7 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
             answer_error(&message.id, route, rpc_code::invalid_request, "the id of this request is in use");
         else if (message.bad_params && knows(message.method)) // an unknown method is that first (A-31)
             answer_error(&message.id, route, rpc_code::invalid_params, "params must be an object");
+        else if (chain_) pass_request(message, route);
         else role_->on_request(message, route);
         break;
     case rpc::message::kind::notification:
@@ -231,7 +239,7 @@ COMCP_DECL void session::on_parsed(const rpc::parsed& read, std::string_view tex
 
 COMCP_DECL void session::no_answer_due(const answer_route& route)
 {
-    if (role_->serves() && !route.batch) wire_->complete(route.exchange);
+    if (role_->serves() && !route.gathered) wire_->complete(route.exchange);
 }
 
 COMCP_DECL bool session::knows(std::string_view method) const
@@ -262,7 +270,7 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
                          "the answer is malformed: " + std::string(read.why) + ": " + std::string(text.substr(0, 200)));
         why.fate = outcome::unknown;
         end_answered(*call, std::move(why));
-        if (role_->serves() && route.batch) batch_part_done(route); // it was counted as one to be answered
+        if (role_->serves() && route.gathered) answer_gathered(route); // it was counted as one to be answered
         else no_answer_due(route);
     }
 }
@@ -298,6 +306,13 @@ COMCP_DECL void session::on_oversized(const rpc::oversize_facts& facts, exchange
 
 COMCP_DECL void session::on_notification(const rpc::message& message)
 {
+    if (!chain_) return take_notification(message);
+    const auto params = message.params ? member_source(message.text, "params") : std::nullopt;
+    pass_notice(direction::inbound, std::string(message.method), std::string(params.value_or("")), {});
+}
+
+COMCP_DECL void session::take_notification(const rpc::message& message)
+{
     if (message.method == method::cancelled) return on_cancelled(message);
     if (message.method == method::progress) return on_progress(message);
     role_->on_notification(message);
@@ -311,8 +326,13 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
     if (!found) return;
     ++statistics_.cancelled_by_peer;
     const std::shared_ptr<inbound> request = release(*found);
-    if (request->route_.batch) batch_part_done(request->route_);
-    else if (role_->serves()) wire_->abandon(request->route_.exchange); // a client's exchange is its own call's
+    // With middleware it is in flight twice: the request on its way, found last, and the handler at the end of the way.
+    if (inbound* const on_its_way = chain_ ? inbound_.find(*wanted) : nullptr) {
+        const std::shared_ptr<inbound> outer = release(*on_its_way);
+        give_up_answer(*outer);
+        outer->emit(outer);
+    }
+    give_up_answer(*request);
     request->emit(request);
 }
 
@@ -350,23 +370,33 @@ COMCP_DECL void session::end_message(std::string& out)
 
 COMCP_DECL std::string& session::begin_answer(const answer_route& route, int status)
 {
-    if (!route.batch) return begin_message({route.exchange, send_hint::kind::answer, status});
-    std::string& out = route.batch->text;
-    out += out.empty() ? '[' : ',';
+    if (!route.gathered) return begin_message({route.exchange, send_hint::kind::answer, status});
+    std::string& out = route.gathered->text;
+    if (!route.gathered->for_chain) out += out.empty() ? '[' : ',';
     return out;
 }
 
 COMCP_DECL void session::end_answer(std::string& out, const answer_route& route)
 {
-    if (route.batch) return batch_part_done(route);
+    if (route.gathered) return answer_gathered(route);
     answer_bytes_ += out.size() - message_start_;
     end_message(out);
 }
 
-COMCP_DECL void session::batch_part_done(const answer_route& route)
+COMCP_DECL void session::give_up_answer(inbound& request)
 {
-    batch_answers& batch = *route.batch;
+    if (request.route_.gathered) answer_gathered(request.route_);
+    else if (role_->serves()) wire_->abandon(request.route_.exchange); // a client's exchange is its own call's
+}
+
+COMCP_DECL void session::answer_gathered(const answer_route& route)
+{
+    gathered_answers& batch = *route.gathered;
     if (--batch.missing != 0 || state_ == state::ended) return;
+    if (batch.for_chain) {
+        if (batch.chain) batch.chain->complete();
+        return;
+    }
     if (batch.text.empty()) {                                 // notifications only, or all was cancelled
         if (role_->serves()) wire_->complete(batch.exchange); // that of a client is its own call's
         return;
