@@ -5,8 +5,6 @@
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 
-#include <asio/detached.hpp>
-
 #include <iostream>
 
 enum class unit { kelvin, celsius, fahrenheit }; // in JSON: the names, as strings
@@ -52,8 +50,9 @@ forecast predict(forecast_args asked)
 
 comcp::task<void> use(comcp::server& server)
 {
-    comcp::memory_pipe pipe(co_await asio::this_coro::executor);
-    asio::co_spawn(co_await asio::this_coro::executor, server.serve(std::move(pipe.second)), asio::detached);
+    comcp::memory_pipe pipe(co_await comcp::asio::this_coro::executor);
+    comcp::asio::co_spawn(co_await comcp::asio::this_coro::executor, server.serve(std::move(pipe.second)),
+                          comcp::asio::detached);
     comcp::client client(std::move(pipe.first), comcp::identity("example", "1.0.0"));
     co_await client.connect();
     for (const comcp::tool& t : co_await client.list_tools())

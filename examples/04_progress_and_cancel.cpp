@@ -5,13 +5,10 @@
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 
-#include <asio/detached.hpp>
-#include <asio/experimental/awaitable_operators.hpp>
-
 #include <iostream>
 
 using namespace std::chrono_literals;
-using namespace asio::experimental::awaitable_operators;
+using namespace comcp::asio::experimental::awaitable_operators;
 
 struct count_args
 {
@@ -28,7 +25,7 @@ struct unwinds // counts the handlers that ended, however they did
 comcp::task<std::string> count(count_args asked, comcp::context& call)
 {
     const unwinds on_exit;
-    comcp::timer timer(co_await asio::this_coro::executor);
+    comcp::timer timer(co_await comcp::asio::this_coro::executor);
     for (int i = 1; i <= asked.to; ++i) {
         co_await timer.wait_for(10ms); // throws when the client gives the call up
         call.progress(i, asked.to, "at " + std::to_string(i));
@@ -38,9 +35,9 @@ comcp::task<std::string> count(count_args asked, comcp::context& call)
 
 comcp::task<void> use(comcp::server& server)
 {
-    const auto here = co_await asio::this_coro::executor;
+    const auto here = co_await comcp::asio::this_coro::executor;
     comcp::memory_pipe pipe(here);
-    asio::co_spawn(here, server.serve(std::move(pipe.second)), asio::detached);
+    comcp::asio::co_spawn(here, server.serve(std::move(pipe.second)), comcp::asio::detached);
     comcp::client client(std::move(pipe.first), comcp::identity("example", "1.0.0"));
     co_await client.connect();
 

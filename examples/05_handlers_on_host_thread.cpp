@@ -6,8 +6,6 @@
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 
-#include <asio/detached.hpp>
-
 #include <atomic>
 #include <iostream>
 #include <thread>
@@ -46,7 +44,7 @@ comcp::task<void> play(std::unique_ptr<comcp::transport> wire, std::atomic<bool>
 std::size_t frames(bool threaded)
 {
     world w;
-    asio::io_context io;
+    comcp::asio::io_context io;
     comcp::manual_executor frame_work; // outlives the server's sessions
     comcp::server server("world", "1.0.0");
     server.handlers_on(frame_work.executor());
@@ -54,8 +52,8 @@ std::size_t frames(bool threaded)
 
     std::atomic<bool> done = false;
     comcp::memory_pipe pipe(io.get_executor());
-    asio::co_spawn(io, server.serve(std::move(pipe.second)), asio::detached);
-    asio::co_spawn(io, play(std::move(pipe.first), done), asio::detached);
+    comcp::asio::co_spawn(io, server.serve(std::move(pipe.second)), comcp::asio::detached);
+    comcp::asio::co_spawn(io, play(std::move(pipe.first), done), comcp::asio::detached);
 
     std::thread sessions;
     if (threaded) sessions = std::thread([&io] { io.run(); });

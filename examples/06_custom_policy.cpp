@@ -5,8 +5,6 @@
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 
-#include <asio/detached.hpp>
-
 #include <iostream>
 
 using namespace std::chrono_literals;
@@ -44,9 +42,9 @@ using my_client = comcp::basic_client<my_policy>;
 
 comcp::task<void> use(comcp::server& server)
 {
-    const auto here = co_await asio::this_coro::executor;
+    const auto here = co_await comcp::asio::this_coro::executor;
     comcp::memory_pipe pipe(here);
-    asio::co_spawn(here, server.serve(std::move(pipe.second)), asio::detached);
+    comcp::asio::co_spawn(here, server.serve(std::move(pipe.second)), comcp::asio::detached);
 
     std::size_t bytes = 0;
     comcp::policy_state<my_policy> state;
@@ -65,7 +63,7 @@ comcp::task<void> use(comcp::server& server)
 
 comcp::task<std::string> wait_then_answer(comcp::duration time)
 {
-    comcp::timer timer(co_await asio::this_coro::executor);
+    comcp::timer timer(co_await comcp::asio::this_coro::executor);
     co_await timer.wait_for(time);
     co_return "one\ntwo\nthree";
 }

@@ -5,7 +5,6 @@
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 
-#include <asio/detached.hpp>
 #include <boost/json/parse.hpp>
 
 #include <iostream>
@@ -52,9 +51,9 @@ comcp::task<json::object> refuse(json::object)
 
 comcp::task<void> use(comcp::server& server, comcp::client_options options, comcp::answer& answer)
 {
-    const auto here = co_await asio::this_coro::executor;
+    const auto here = co_await comcp::asio::this_coro::executor;
     comcp::memory_pipe pipe(here);
-    asio::co_spawn(here, server.serve(std::move(pipe.second)), asio::detached);
+    comcp::asio::co_spawn(here, server.serve(std::move(pipe.second)), comcp::asio::detached);
     comcp::client client(std::move(pipe.first), comcp::identity("example", "1.0.0"), options);
     co_await client.connect();
     answer = co_await client.call("name_project");

@@ -10,8 +10,6 @@
 #include <comcp/http.hpp>
 #include <comcp/stdio.hpp>
 
-#include <asio/experimental/awaitable_operators.hpp>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,7 +18,7 @@
 #include <unistd.h>
 
 using namespace std::chrono_literals;
-using namespace asio::experimental::awaitable_operators;
+using namespace comcp::asio::experimental::awaitable_operators;
 namespace fs = std::filesystem;
 
 /// A line for each call: bars that are redrawn on a terminal, elsewhere a line at each quarter.
@@ -104,7 +102,7 @@ comcp::task<void> use_our_server(fs::path program, fs::path root)
               << "\n  examples: " << comcp::to_text(examples) << '\n';
 
     std::cout << "\na call that is given up after 0.3 s:\n";
-    comcp::timer timer(co_await asio::this_coro::executor);
+    comcp::timer timer(co_await comcp::asio::this_coro::executor);
     const comcp::args everything("directory", root.string(), "pace_ms", 20);
     const auto ended = co_await (client.call("survey", everything) || timer.wait_for(300ms));
     std::cout << (ended.index() == 1 ? "  cancelled, and the server was told\n" : "  answered in time\n");
@@ -120,7 +118,7 @@ comcp::task<void> use_our_server(fs::path program, fs::path root)
 
 comcp::task<std::string> count(comcp::context& call)
 {
-    comcp::timer timer(co_await asio::this_coro::executor);
+    comcp::timer timer(co_await comcp::asio::this_coro::executor);
     for (int i = 1; i <= 20; ++i) {
         co_await timer.wait_for(20ms);
         call.progress(i, 20);
@@ -151,7 +149,7 @@ comcp::task<void> use_http()
     counter.tool("count", "Counts to 20", count);
     comcp::http_service_options options;
     options.single_threaded();
-    comcp::http_server server(co_await asio::this_coro::executor, counter, options);
+    comcp::http_server server(co_await comcp::asio::this_coro::executor, counter, options);
     server.bind("localhost", 0);
     std::cout << "\ntwo clients of one server at " << server.url() << ":\n";
     co_await (server.serve() && two_clients(server));

@@ -52,7 +52,7 @@ std::vector<fs::path> files_below(const fs::path& directory)
 
 comcp::task<survey_result> survey(survey_args asked, comcp::context& call)
 {
-    comcp::timer timer(co_await asio::this_coro::executor);
+    comcp::timer timer(co_await comcp::asio::this_coro::executor);
     const auto files = files_below(asked.directory);
     unfinished so_far{files.size()};
     survey_result counted;

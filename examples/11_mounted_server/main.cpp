@@ -4,12 +4,8 @@
 // program hands requests over and sends back what it gets, as one piece or piece by piece. comcp opens no socket.
 #include "mounted.hpp"
 
-#include <asio/executor_work_guard.hpp>
-
 #include <iostream>
 #include <thread>
-
-namespace asio = comcp::asio;
 
 comcp::task<std::string> count(comcp::context& call)
 {
@@ -30,8 +26,8 @@ comcp::task<void> talk(std::string url)
 
 int main()
 {
-    asio::io_context io(1);
-    auto work = asio::make_work_guard(io);
+    comcp::asio::io_context io(1);
+    auto work = comcp::asio::make_work_guard(io);
     comcp::server server("mounted", "1");
     server.tool("count", "Counts to three", count);
     comcp::http_service service(io.get_executor(), server, comcp::http_service_options().single_threaded());
@@ -47,7 +43,7 @@ int main()
     std::thread serving([&] { host.listen_after_bind(); });
 
     const int status = comcp::run(talk("http://127.0.0.1:" + std::to_string(port) + "/mcp"));
-    asio::co_spawn(io, service.close(), asio::use_future).get();
+    comcp::asio::co_spawn(io, service.close(), comcp::asio::use_future).get();
     host.stop();
     serving.join();
     work.reset();

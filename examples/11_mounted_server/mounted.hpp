@@ -7,7 +7,11 @@
 
 #include <httplib.h>
 
+#if defined(COMCP_USE_BOOST_ASIO)
+#include <boost/asio/use_future.hpp>
+#else
 #include <asio/use_future.hpp>
+#endif
 
 #include <memory>
 #include <string>

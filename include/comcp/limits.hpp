@@ -42,6 +42,8 @@ struct limits
     /// Pages and items of one listing. Beyond them the list is partial and says so.
     std::size_t pages = 1000;
     std::size_t items = 10000;
+    /// Resources that one client may have subscribed to. A further one is refused with -32603.
+    std::size_t subscriptions = 1000;
     /// Log messages, updated resources and ended elicitations that wait for a slow callback of the host; further ones
     /// are dropped and counted.
     std::size_t notices = 256;

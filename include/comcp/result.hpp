@@ -44,7 +44,7 @@ enum class errc {
     unauthorized,     ///< HTTP 401: credentials are missing or not valid
     forbidden,        ///< HTTP 403: the credentials do not suffice
     busy,             ///< HTTP 429, or 503 that says when to come again: nothing ran
-    session_expired,  ///< HTTP 404: the server does not know the session any more; the request did not run
+    session_expired,  ///< the server does not know the session any more (HTTP 404, or it says so); nothing ran
 };
 
 } // namespace comcp::inline COMCP_ABI

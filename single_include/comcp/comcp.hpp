@@ -124,7 +124,7 @@ enum class errc {
     unauthorized,     ///< HTTP 401: credentials are missing or not valid
     forbidden,        ///< HTTP 403: the credentials do not suffice
     busy,             ///< HTTP 429, or 503 that says when to come again: nothing ran
-    session_expired,  ///< HTTP 404: the server does not know the session any more; the request did not run
+    session_expired,  ///< the server does not know the session any more (HTTP 404, or it says so); nothing ran
 };
 
 } // namespace comcp::inline COMCP_ABI
@@ -3048,8 +3048,9 @@ std::optional<fault> check_sampling(const sampling_request& request, const clien
 namespace comcp::inline COMCP_ABI
 {
 
-/// Thrown by a handler of a client (sampling, elicitation): the peer gets this code and message. Any other exception is
-/// answered as an internal error with a fixed text.
+/// Thrown by a handler of a client (sampling, elicitation) or of a server: the peer gets this code and message. Any
+/// other exception is answered with a fixed text; for those that a server's handler can throw see
+/// server/handler_error.hpp.
 class request_error : public std::runtime_error
 {
 public:
@@ -3098,8 +3099,11 @@ inline request_error user_rejected(const std::string& message = "the user reject
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -3124,8 +3128,11 @@ using io_error_code = boost::system::error_code;
 #include <asio/buffer.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/error.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
@@ -3464,6 +3471,8 @@ struct limits
     /// Pages and items of one listing. Beyond them the list is partial and says so.
     std::size_t pages = 1000;
     std::size_t items = 10000;
+    /// Resources that one client may have subscribed to. A further one is refused with -32603.
+    std::size_t subscriptions = 1000;
     /// Log messages, updated resources and ended elicitations that wait for a slow callback of the host; further ones
     /// are dropped and counted.
     std::size_t notices = 256;
@@ -4264,6 +4273,7 @@ struct oversize_facts
 } // namespace comcp::inline COMCP_ABI::rpc
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -4362,12 +4372,18 @@ public:
     virtual void abandon(exchange_id exchange) = 0;
     /// Nothing more is owed on an exchange: at a server, what came needs no answer; at a client, the answer is there.
     virtual void complete(exchange_id) {}
+    /// The peer's connection for an exchange ends, the exchange does not: the peer comes back for the rest, after
+    /// `retry` if that is given. Nothing happens where that is impossible.
+    virtual void close_stream(exchange_id, std::optional<duration> /*retry*/) {}
     /// An exchange of ours was closed by the peer while its request is unanswered: goes on with it elsewhere if that
     /// is possible. False: it is lost.
     virtual bool resume(exchange_id) { return false; }
 
     /// Bytes accepted and not yet written of one exchange; what may be dropped asks this.
     virtual std::size_t queued_on(exchange_id) const { return queued(); }
+
+    /// Whether a request of ours that relates to the exchange can reach the peer, now or later.
+    virtual bool can_ask(exchange_id) const { return true; }
 
     /// The revision that is spoken from now on: HTTP repeats it in every request (E-42).
     virtual void negotiated(std::string_view) {}
@@ -4529,19 +4545,22 @@ concept reconnect = std::copyable<T> && requires(const T& policy, const reconnec
     { policy.delay(facts) } -> std::same_as<std::optional<duration>>;
 };
 
-/// The number of attempts that the policies below share; 6 by default.
+/// The number of attempts that the policies below share; 6 by default. `Policy` is the one that it is a part of.
+template <class Policy>
 class attempt_limit
 {
 public:
     unsigned attempts() const noexcept { return attempts_; }
 
-protected:
-    void set_attempts(unsigned value)
+    /// Throws `errc::invalid_argument` for zero.
+    Policy& at_most(unsigned attempts)
     {
-        if (value == 0) throw_fault(fail(errc::invalid_argument, "for no attempt at all there is policy::never"));
-        attempts_ = value;
+        if (attempts == 0) throw_fault(fail(errc::invalid_argument, "for no attempt at all there is policy::never"));
+        attempts_ = attempts;
+        return static_cast<Policy&>(*this);
     }
 
+protected:
     // 2025-11-25, transports: a client must respect the time that the server asks for (E-36). So it is the delay of
     // the first attempt, and the least of the later ones.
     std::optional<duration> decide(const reconnect_facts& facts, duration own) const noexcept
@@ -4556,20 +4575,15 @@ private:
 };
 
 /// The same delay before each attempt: 1 s, 6 attempts.
-class fixed : public attempt_limit
+class fixed : public attempt_limit<fixed>
 {
 public:
     std::optional<duration> delay(const reconnect_facts& facts) const noexcept { return decide(facts, delay_); }
 
-    /// The setters throw `errc::invalid_argument` for zero and less.
+    /// Throws `errc::invalid_argument` for zero and less.
     fixed& every(duration value)
     {
         delay_ = checked_limit(value);
-        return *this;
-    }
-    fixed& at_most(unsigned attempts)
-    {
-        set_attempts(attempts);
         return *this;
     }
 
@@ -4579,7 +4593,7 @@ private:
 
 /// The default: any delay between none and a bound that doubles from 1 s up to 30 s, 6 attempts. The whole range is
 /// used (full jitter), so that the clients of a server that restarts do not come back all at once.
-class exponential : public attempt_limit
+class exponential : public attempt_limit<exponential>
 {
 public:
     std::optional<duration> delay(const reconnect_facts& facts) const noexcept
@@ -4591,16 +4605,11 @@ public:
         return decide(facts, duration(static_cast<duration::rep>(static_cast<double>(bound.count()) * part)));
     }
 
-    /// The setters throw `errc::invalid_argument` for zero and less.
+    /// Throws `errc::invalid_argument` for zero and less.
     exponential& between(duration base, duration max)
     {
         base_ = checked_limit(base);
         max_ = checked_limit(max);
-        return *this;
-    }
-    exponential& at_most(unsigned attempts)
-    {
-        set_attempts(attempts);
         return *this;
     }
 
@@ -5162,6 +5171,7 @@ struct client_core
     duration connect_limit = no_limit;
     std::shared_ptr<client_renewal> renewing;
     std::optional<std::vector<root>> roots; ///< offered, from the next handshake on
+    std::uint64_t roots_version = 0;        ///< moves when the host changes them
     // What every further session is told again; forgotten by `close`.
     std::set<std::string> subscriptions;
     std::optional<log_level> least_log_level;
@@ -7507,7 +7517,7 @@ struct request
 
     std::string peer;           ///< address of the client, for logs and authorization
     std::string principal;      ///< who the host's authorization says it is; set by `service::refuse`
-    bool whole_answer = false;  ///< the server can only answer once: no stream
+    bool whole_answer = false;  ///< the server can only answer once: no stream (see `service`)
     http::fields answer_fields; ///< what every answer to it carries (CORS); set by `service::refuse`
     budget_share counted;       ///< what the body holds of the service's memory
 };
@@ -7536,6 +7546,10 @@ struct response
     std::unique_ptr<body_stream> stream; ///< when set, the body is what comes out of it
 };
 
+/// A server that can send an answer only as a whole says so in each request (`whole_answer`). Then every answer is one
+/// text, a GET is answered with 405, progress and log messages are dropped, and a handler that asks its client fails at
+/// once with errc::unsupported, since the client would not hear it.
+///
 /// Thread rule: any executor of the context, several at once.
 class service
 {
@@ -8400,7 +8414,8 @@ struct stored_stream
 /// what was not saved for much longer than `session_idle`: its process has died. The same of a stream that did not
 /// change for so long.
 ///
-/// *Cancellation*: terminal, when the time is over. Thread rule: called on several executors of the context at once
+/// *Cancellation*: terminal, when the time is over. An operation that was cancelled must have no effect any more once a
+/// later one of its session has begun. Thread rule: called on several executors of the context at once
 /// unless the service is single-threaded. It outlives the service and what it has begun there.
 class session_store
 {
@@ -8618,48 +8633,136 @@ private:
 
 // ---- comcp/server/server.hpp
 //
-// An MCP server: an identity and a set of tools, served to any number of sessions over any transport. It owns no
-// socket, no thread and no loop. Not for one client's conversation: that is server_session.hpp.
+// An MCP server: an identity, and the tools, resources and prompts that it offers to any number of sessions over any
+// transport. It owns no socket, no thread and no loop. Not for one client's conversation: that is server_session.hpp.
 
-// ---- comcp/server/options.hpp
+// ---- comcp/server/handler_error.hpp
 //
-// What a server is told beforehand.
+// What a handler of a server throws to say how it failed. A `comcp::request_error` is answered as the JSON-RPC error
+// that it is; any other exception with a fixed text, since its own may hold what is not meant for a peer.
 
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace comcp::inline COMCP_ABI
 {
 
-/// Options of a server; all may be set until the first session starts.
-struct server_options
+/// A failure whose text is for the model: of a tool it becomes an `isError` result, of a resource, prompt or completion
+/// the message of an internal error.
+class tool_error : public std::runtime_error
 {
-    comcp::limits limits;
-    /// For the model: how to use this server (2025-11-25, lifecycle). Empty: none.
-    std::string instructions;
-    /// Keeps the text of every call's arguments for `context::arguments_source`, counted in the limits.
-    bool keep_source = false;
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// There is no such resource: thrown by a handler whose URI or variables name nothing (2025-11-25, resources).
+class resource_not_found : public std::runtime_error
+{
+public:
+    resource_not_found() : std::runtime_error("no such resource") {}
+};
+
+/// The user must visit a URL before the request can succeed (2025-11-25, elicitation: URL mode). All must be of mode
+/// url. A client that cannot be told so gets the messages and URLs as the text of a failure.
+class url_elicitation_required : public std::runtime_error
+{
+public:
+    explicit url_elicitation_required(elicitation_request only)
+        : url_elicitation_required(std::vector<elicitation_request>{std::move(only)})
+    {}
+    explicit url_elicitation_required(std::vector<elicitation_request> all)
+        : std::runtime_error("a URL must be visited first"),
+          required_(std::make_shared<const std::vector<elicitation_request>>(std::move(all)))
+    {}
+
+    const std::vector<elicitation_request>& required() const noexcept { return *required_; }
+
+private:
+    std::shared_ptr<const std::vector<elicitation_request>> required_; // copying an exception must not throw
 };
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/server/tool.hpp
+// ---- comcp/server/handles.hpp
 //
-// From a C++ callable to a tool: its arguments are bound and checked, its return value becomes the result, and both
-// schemas are made from their types. Here are only the few functions that each handler's type needs of its own; what is
-// done with them is in tool_entry.hpp.
+// Handles of what was registered at a server, to describe it further or to change it at run time. Every change is
+// published at once, and clients are told when it changes what they see. Thread rule: any thread. A handle may outlive
+// the server; it then does nothing, as does one of something that was removed.
+
+// ---- comcp/server/prompt.hpp
+//
+// From a C++ callable to a prompt or to a completer: what it is called with, and what becomes of what it returns. What
+// is done with them is in prompt_entry.hpp and completers.hpp.
+
+// ---- comcp/server/handler.hpp
+//
+// From a C++ callable to a handler of one type. Here are only the few functions that each callable needs of its own,
+// for whatever it is a handler of; a *use* (`tool_use` and its like) says what it is called with and where its result
+// goes. How one is run is in handler_call.hpp.
 
 // ---- comcp/server/context.hpp
 //
 // What a handler can do besides returning a result: report progress, log, ask the client, see whether it was cancelled.
 // The same on every executor: a context works on the session's own and on the host's (`handlers_on`).
 
+// ---- comcp/server/request_options.hpp
+//
+// How a handler asks the client: for how long, and who hears of the client's progress. Everything that takes a function
+// stands here, since operations that are awaited take none.
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Options of one request to the client. A class with chained setters: `request_options().timeout(5min)`; set a
+/// progress callback on a named object before the request, never inside the awaited expression.
+class request_options
+{
+public:
+    request_options() = default;
+
+    /// The time for the whole request. Default: `limits::server_request`, 60 s. *Errors*: errc::invalid_argument for
+    /// zero.
+    request_options& timeout(duration total)
+    {
+        total_ = policy::checked_limit(total);
+        return *this;
+    }
+    /// Told of the client's progress, on the handler's executor; of several notices that wait there only the newest is
+    /// told, and none after the request has ended. What it throws is dropped. Without it no progress is asked for.
+    request_options& on_progress(std::function<void(const progress&)> handler)
+    {
+        progress_ = std::move(handler);
+        return *this;
+    }
+
+    // For the library.
+    const std::optional<duration>& total() const { return total_; }
+    const std::function<void(const progress&)>& progress_handler() const { return progress_; }
+
+private:
+    std::optional<duration> total_;
+    std::function<void(const progress&)> progress_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace comcp::inline COMCP_ABI
@@ -8689,6 +8792,14 @@ public:
     void log(log_level level, std::string_view text, std::string logger = {});
     void log_value(log_level level, json::value data, std::string logger = {});
 
+    /// Ends the connection on which the client waits, without ending the call: the client comes back, after `retry` or
+    /// what the service says (`http_service_options::retry`), and gets what followed and the result. For long calls, so
+    /// that no connection stands open for them; never waits.
+    ///
+    /// Nothing happens where the client could not come back: not over HTTP, before 2025-11-25, without resumption, and
+    /// for a client that takes no stream (2025-11-25, transports).
+    void close_stream(std::optional<duration> retry = {});
+
     /// The client gave the call up, or the session ended: its result goes nowhere. A coroutine is also cancelled.
     bool cancelled() const;
 
@@ -8708,28 +8819,59 @@ public:
     /// `_meta` of the request.
     const json::object& meta() const;
 
-    /// Asks the client for its roots (2025-11-25, roots).
-    ///
-    /// *Errors*: errc::unsupported, not sent, when the client did not declare them; otherwise as every request.
-    /// *Cancellation*: the client is told.
-    task<std::vector<root>> list_roots();
+    // ---- questions to the client. They go out while the call is served, and are cancelled with it.
+    //
+    // *Errors* of all: errc::unsupported, not sent, when the client did not declare what is needed or its revision
+    // lacks it; errc::timed_out after `limits::server_request` (60 s) or the time of the options; errc::refused with
+    // the client's error; errc::invalid_message when the answer cannot be what was asked for; otherwise as every
+    // request. *Cancellation*: the client is told.
 
-    /// Asks the client's model (2025-11-25, sampling). `params` and the result are those of the specification.
+    /// Asks for the client's roots (2025-11-25, roots).
+    task<std::vector<root>> list_roots(request_options options = {});
+    /// How often the client has said that its roots changed: those that were got at an older count may be stale.
+    std::uint64_t roots_changes() const;
+
+    /// Asks the client's model (2025-11-25, sampling). *Errors*: errc::invalid_argument, not sent, when tool uses and
+    /// their results do not fit together (H-14).
+    task<sampling_result> sample(sampling_request asked, request_options options = {});
+    /// The same with params and result as the specification has them, neither checked nor converted: for relays.
     task<json::object> sample(json::object params);
 
-    /// Asks the user through the client (2025-11-25, elicitation). `params` and the result are those of the
-    /// specification.
+    /// Asks the user, with a form or by a URL (2025-11-25, elicitation). What is accepted fits the form. Not for
+    /// secrets: those need a URL (H-25). *Errors*: errc::invalid_argument, not sent, when the schema is no form.
+    task<elicitation_result> elicit(elicitation_request asked, request_options options = {});
+    /// The same as for `sample`.
     task<json::object> elicit(json::object params);
+    /// A form made of a struct: `const auto got = co_await ctx.elicit<booking>("For when?"); if (got) use(got->day);`
+    template <form_struct T>
+    task<form_answer<T>> elicit(std::string message, request_options options = {})
+    {
+        elicitation_request asked = elicitation_request::form(std::move(message), form_schema_of<T>());
+        const elicitation_result got = co_await elicit(std::move(asked), std::move(options));
+        co_return read_form_answer<T>(got).value();
+    }
+    /// Sends the user to a URL (since 2025-11-25). That it is accepted means that it is opened, not what is done there;
+    /// once that is known, `elicitation_complete(id)` may tell the client.
+    task<elicitation_result> elicit_url(std::string message, std::string url, std::string id,
+                                        request_options options = {});
+    /// Tells this client that what was asked for at a URL is done (2025-11-25, elicitation); older ones are not told.
+    /// Also after the call has ended, and on any thread.
+    void elicitation_complete(std::string id) const;
 
     /// For the library: what belongs to the call's arguments.
     void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta);
+    /// For the library: the handler does not run on the session's executor.
+    bool elsewhere() const { return elsewhere_; }
     /// For the library.
     const detail::handler_environment& environment() const { return *environment_; }
     /// For the library.
     const std::shared_ptr<detail::inbound>& request() const { return request_; }
 
 private:
-    task<json_result> request(std::string_view capability, std::string_view what, std::string params);
+    using write_params = std::function<void(std::string& out, const progress_token* token)>;
+
+    void require(std::string_view capability) const;
+    task<json_result> ask(std::string_view what, write_params write, request_options options) const;
 
     std::shared_ptr<const detail::handler_environment> environment_;
     std::shared_ptr<detail::inbound> request_;
@@ -8742,15 +8884,18 @@ private:
 
 // ---- comcp/server/reply.hpp
 //
-// Where the result of one tool call goes, and how a handler says that it failed.
+// Where the result of one handler goes: a tool's, a resource's, a prompt's or a completion's.
 
-#include <stdexcept>
+#include <cstdint>
 #include <string_view>
 
 namespace comcp::inline COMCP_ABI
 {
 
+class completion;
 class context;
+class prompt_result;
+class resource_result;
 class tool_result;
 
 namespace rpc
@@ -8762,35 +8907,23 @@ namespace wire
 class codec;
 }
 
-/// Thrown by a handler whose failure the model should read: the text becomes an `isError` result. Any other exception
-/// becomes one with a fixed text, since its own may hold what is not meant for a model.
-class tool_error : public std::runtime_error
-{
-public:
-    using std::runtime_error::runtime_error;
-};
-
 namespace detail
 {
 
 class session;
 struct answer_route;
+struct handler_environment;
 
 /// The way of one answer. A few pointers, usable on the handler's executor.
 class reply
 {
 public:
     /// Answers in the reader's turn, without an admitted request.
-    reply(const wire::codec& codec, revision at, session& owner, const rpc::id* id, const answer_route* route)
-        : codec_(&codec),
-          at_(at),
-          owner_(&owner),
-          id_(id),
-          route_(route)
-    {}
+    reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route);
     /// Answers the context's request. `ctx` stands in the frame that the reply stands in.
-    reply(const wire::codec& codec, const context& ctx, bool elsewhere);
+    explicit reply(const context& ctx);
 
+    // A tool's.
     void send_nothing() const;
     void send_text(std::string_view text) const;
     void send_result(const tool_result& value) const;
@@ -8798,19 +8931,29 @@ public:
     void send_structured(std::string_view object) const;
     void send_failure(std::string_view text) const;
     /// The current exception as a result. A cancelled call has nobody to tell: its answer is dropped on the way.
-    void send_exception() const;
+    void send_tool_exception() const;
+
+    void send_resource(const resource_result& value) const;
+    void send_prompt(const prompt_result& value) const;
+    void send_completion(const completion& value) const;
+
+    /// `data` is JSON text; empty for none.
+    void send_error(std::int64_t code, std::string_view message, std::string_view data = {}) const;
+    void send_resource_not_found(std::string_view uri) const;
+    /// The current exception as an error. `what` is said of an exception whose own text is not meant for a peer, and
+    /// `uri` the resource that was read, if any.
+    void send_exception(std::string_view what, std::string_view uri = {}) const;
 
 private:
     template <class Write>
     void send(Write write) const;
 
-    const wire::codec* codec_;
-    revision at_;
+    const wire::codec& codec_; // codecs live for ever
+    const handler_environment& shared_;
     session* owner_ = nullptr;
     const rpc::id* id_ = nullptr;
     const answer_route* route_ = nullptr;
     const context* context_ = nullptr;
-    bool elsewhere_ = false;
 };
 
 } // namespace detail
@@ -8818,13 +8961,12 @@ private:
 } // namespace comcp::inline COMCP_ABI
 
 #include <concepts>
+#include <cstddef>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace comcp::inline COMCP_ABI
 {
@@ -8857,10 +8999,301 @@ struct is_task<task<T>> : std::true_type
     using value_type = T;
 };
 
-// ---- what a handler returns ----------------------------------------------------------------------------------------
-
 template <class R>
 concept text_like = std::convertible_to<const R&, std::string_view>;
+
+// ---- what a handler takes ------------------------------------------------------------------------------------------
+
+template <class F>
+struct signature : signature<decltype(&F::operator())>
+{};
+template <class R, class... A>
+struct signature<R (*)(A...)>
+{
+    using result = R;
+    using parameters = std::tuple<std::decay_t<A>...>;
+    static constexpr std::size_t count = sizeof...(A);
+};
+template <class C, class R, class... A>
+struct signature<R (C::*)(A...) const> : signature<R (*)(A...)>
+{};
+template <class C, class R, class... A>
+struct signature<R (C::*)(A...)> : signature<R (*)(A...)>
+{};
+template <class F>
+struct signature<blocking_function<F>> : signature<F>
+{};
+
+struct no_arguments
+{};
+
+/// What there is to know of a callable of `(Args)`, `(Args, context&)`, `(context&)` or nothing.
+template <class F>
+struct handler_traits
+{
+    using signature_type = signature<F>;
+    using parameters = typename signature_type::parameters;
+    static constexpr std::size_t count = signature_type::count;
+    static_assert(count <= 2, "a handler takes (Args), (Args, comcp::context&), (comcp::context&) or nothing");
+
+    template <std::size_t I>
+    static constexpr bool is_context()
+    {
+        if constexpr (I < count) return std::same_as<std::tuple_element_t<I, parameters>, context>;
+        else return false;
+    }
+    static constexpr bool takes_arguments = count != 0 && !is_context<0>();
+    static constexpr bool takes_context = is_context<0>() || is_context<1>();
+    static_assert(count != 2 || is_context<1>(), "the second parameter of a handler is comcp::context&");
+
+    static auto arguments_type()
+    {
+        if constexpr (takes_arguments) return std::type_identity<std::tuple_element_t<0, parameters>>();
+        else return std::type_identity<no_arguments>();
+    }
+    using arguments = typename decltype(arguments_type())::type;
+
+    template <class Function>
+    static decltype(auto) invoke(Function& function, arguments& given, context* ctx)
+    {
+        if constexpr (takes_arguments && takes_context) return function(std::move(given), *ctx);
+        else if constexpr (takes_arguments) return function(std::move(given));
+        else if constexpr (takes_context) return function(*ctx);
+        else return function();
+    }
+};
+
+// ---- a handler, erased ---------------------------------------------------------------------------------------------
+
+/// What there is to know of a handler's type. One of `answer` and `start` is there.
+struct handler_type
+{
+    bool blocking;
+    bool takes_context;
+    const object_type* given; ///< what it is called with
+    void (*destroy)(void* function);
+
+    /// Calls a plain function and sends what it returns. What the handler throws passes through.
+    void (*answer)(void* function, void* given, context* ctx, const reply& to);
+    /// Makes the coroutine that does the same and lets nothing escape.
+    task<void> (*start)(const std::shared_ptr<void>& function, void* given, context ctx);
+    /// Sends the current exception, which a handler threw.
+    void (*fail)(const void* given, const reply& to);
+};
+
+struct erased_handler
+{
+    std::shared_ptr<void> function;
+    const handler_type* type = nullptr;
+};
+
+// A use has:
+//   given<F>                          what `F` is called with, made by default and filled by the entry
+//   traits<F>::takes_context
+//   invoke<F>(function, given, ctx)
+//   send(given, value, reply)         what it returned
+//   send(given, reply)                where it may return nothing
+//   fail(given, reply)                what it threw
+
+template <class Use, class F>
+void answer_plain(void* function, void* arguments, context* ctx, const reply& to)
+{
+    auto& given = *static_cast<typename Use::template given<F>*>(arguments);
+    if constexpr (std::is_void_v<typename signature<F>::result>) {
+        Use::template invoke<F>(*static_cast<F*>(function), given, ctx);
+        Use::send(given, to);
+    } else {
+        const auto value = Use::template invoke<F>(*static_cast<F*>(function), given, ctx);
+        Use::send(given, value, to);
+    }
+}
+
+/// Everything that the handler needs stands in this frame: the function, the arguments and the context.
+template <class Use, class F>
+task<void> run_coroutine(std::shared_ptr<void> function, typename Use::template given<F> given, context ctx)
+{
+    const reply to(ctx);
+    if (ctx.cancelled()) co_return; // given up while it waited for the host's executor
+    try {
+        if constexpr (std::is_void_v<typename is_task<typename signature<F>::result>::value_type>) {
+            co_await Use::template invoke<F>(*static_cast<F*>(function.get()), given, &ctx);
+            Use::send(given, to);
+        } else {
+            const auto value = co_await Use::template invoke<F>(*static_cast<F*>(function.get()), given, &ctx);
+            Use::send(given, value, to);
+        }
+    } catch (...) {
+        Use::fail(given, to);
+    }
+}
+
+template <class Use, class F>
+task<void> start_coroutine(const std::shared_ptr<void>& function, void* arguments, context ctx)
+{
+    auto& given = *static_cast<typename Use::template given<F>*>(arguments);
+    return run_coroutine<Use, F>(function, std::move(given), std::move(ctx));
+}
+
+template <class Use, class F>
+void send_failure_of(const void* given, const reply& to)
+{
+    Use::fail(*static_cast<const typename Use::template given<F>*>(given), to);
+}
+
+template <class F>
+void destroy_function(void* function)
+{
+    delete static_cast<F*>(function);
+}
+
+template <class Use, class F>
+constexpr handler_type make_handler_type(bool blocking)
+{
+    handler_type made{};
+    made.blocking = blocking;
+    made.takes_context = Use::template traits<F>::takes_context;
+    made.given = &object_type_of<typename Use::template given<F>>;
+    made.destroy = &destroy_function<F>;
+    if constexpr (is_task<typename signature<F>::result>::value) made.start = &start_coroutine<Use, F>;
+    else made.answer = &answer_plain<Use, F>;
+    made.fail = &send_failure_of<Use, F>;
+    return made;
+}
+
+template <class Use, class F, bool Blocking>
+inline constexpr handler_type handler_type_of = make_handler_type<Use, F>(Blocking);
+
+inline erased_handler adopt_handler(void* function, const handler_type& type)
+{
+    return {std::shared_ptr<void>(function, type.destroy), &type};
+}
+
+template <class Use, class F>
+erased_handler erase_handler(F function)
+{
+    return adopt_handler(new F(std::move(function)), handler_type_of<Use, F, false>);
+}
+
+template <class Use, class F>
+erased_handler erase_handler(blocking_function<F> marked)
+{
+    return adopt_handler(new F(std::move(marked.function)), handler_type_of<Use, F, true>);
+}
+
+/// The callable without its mark.
+template <class F>
+struct unmarked
+{
+    using type = F;
+};
+template <class F>
+struct unmarked<blocking_function<F>>
+{
+    using type = F;
+};
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/text_arguments.hpp
+//
+// Arguments that come as texts: the variables of a URI and the arguments of a prompt. They are bound to a described
+// struct, whose members may be numbers and the like all the same, or handed over as a map.
+
+// ---- comcp/protocol/uri_template.hpp
+//
+// URI templates (RFC 6570), as far as resources need them: expanding one, and finding the variables of a URI that it
+// made. Not all of the RFC: see `uri_template::parse`.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Variables of a template and their values, decoded.
+using uri_variables = std::map<std::string, std::string, std::less<>>;
+
+/// A template that was understood.
+class uri_template
+{
+public:
+    static constexpr std::size_t max_text = 2048;    ///< bytes of a template
+    static constexpr std::size_t max_variables = 32; ///< of one template
+    static constexpr std::size_t max_uri = 8192;     ///< bytes; a longer URI does not match
+
+    /// Understands literals and these expressions:
+    /// * `{name}`: one or more characters, none of them '/', '?' or '#', also when they are written as escapes
+    /// * `{+name}`: one or more characters of any kind
+    /// * `{/name}`, `{/a,b}`: for each variable nothing, or a slash and what `{name}` is
+    /// * `{?a,b}` as the last: nothing, or a query that has each variable at most once, in any order, and no others
+    ///
+    /// A fault (`errc::invalid_argument`) for anything else: modifiers (`:3`, `*`), the operators `# . ; &`, lists such
+    /// as `{a,b}`, a name that is there twice, a literal that no URI can have, and what is over the limits.
+    static result<uri_template> parse(std::string_view text);
+
+    /// The URI. Variables that are missing count as empty in `{name}` and `{+name}`, and are left out in the others.
+    /// Values are escaped as the RFC says, so a '/' in the value of `{name}` gives a URI that `match` refuses.
+    std::string expand(const uri_variables& values) const;
+
+    /// The variables of a URI, or nothing when the template does not make such a URI. Where more than one division is
+    /// possible, the variables take as much as they can from left to right. Nothing also for a NUL, raw or escaped, and
+    /// for a '%' without two hexadecimal digits. Takes time in proportion to the sizes of both.
+    std::optional<uri_variables> match(std::string_view uri) const;
+
+    /// The names, in the order of the text.
+    std::vector<std::string> variables() const;
+
+    const std::string& text() const noexcept { return text_; }
+
+private:
+    enum class part_kind : std::uint8_t {
+        literal,
+        simple,   // {name}
+        reserved, // {+name}
+        segment,  // {/name}
+        query,    // {?name}
+    };
+
+    struct part
+    {
+        part_kind kind;
+        std::string text; // the literal, or the name
+    };
+
+    uri_template() = default;
+
+    std::optional<fault> add_expression(std::string_view inside);
+    bool match_path(std::string_view path, uri_variables& found) const;
+    bool match_query(std::string_view query, uri_variables& found) const;
+
+    std::string text_;
+    std::vector<part> parts_; // those of the query come last
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/tool.hpp
+//
+// From a C++ callable to a tool: its arguments are bound and checked, its return value becomes the result, and both
+// schemas are made from their types. What is done with them is in tool_entry.hpp.
+
+#include <concepts>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
 
 template <class R>
 void send_return(const reply& to, const R& value)
@@ -8900,72 +9333,7 @@ void send_return(const reply& to, const R& value)
     }
 }
 
-// ---- what a handler takes ------------------------------------------------------------------------------------------
-
-template <class F>
-struct signature : signature<decltype(&F::operator())>
-{};
-template <class R, class... A>
-struct signature<R (*)(A...)>
-{
-    using result = R;
-    using parameters = std::tuple<std::decay_t<A>...>;
-    static constexpr std::size_t count = sizeof...(A);
-};
-template <class C, class R, class... A>
-struct signature<R (C::*)(A...) const> : signature<R (*)(A...)>
-{};
-template <class C, class R, class... A>
-struct signature<R (C::*)(A...)> : signature<R (*)(A...)>
-{};
-template <class F>
-struct signature<blocking_function<F>> : signature<F>
-{};
-
-struct no_arguments
-{};
-
-template <class F>
-struct handler_traits
-{
-    using signature_type = signature<F>;
-    using parameters = typename signature_type::parameters;
-    static constexpr std::size_t count = signature_type::count;
-    static_assert(count <= 2, "a handler takes (Args), (Args, comcp::context&), (comcp::context&) or nothing");
-
-    template <std::size_t I>
-    static constexpr bool is_context()
-    {
-        if constexpr (I < count) return std::same_as<std::tuple_element_t<I, parameters>, context>;
-        else return false;
-    }
-    static constexpr bool takes_arguments = count != 0 && !is_context<0>();
-    static constexpr bool takes_context = is_context<0>() || is_context<1>();
-    static_assert(count != 2 || is_context<1>(), "the second parameter of a handler is comcp::context&");
-
-    static auto arguments_type()
-    {
-        if constexpr (takes_arguments) return std::type_identity<std::tuple_element_t<0, parameters>>();
-        else return std::type_identity<no_arguments>();
-    }
-    using arguments = typename decltype(arguments_type())::type;
-    using returned = typename signature_type::result;
-    static constexpr bool is_coroutine = is_task<returned>::value;
-    using value_type = typename is_task<returned>::value_type;
-
-    template <class Function>
-    static decltype(auto) invoke(Function& function, arguments& given, context* ctx)
-    {
-        if constexpr (takes_arguments && takes_context) return function(std::move(given), *ctx);
-        else if constexpr (takes_arguments) return function(std::move(given));
-        else if constexpr (takes_context) return function(*ctx);
-        else return function();
-    }
-};
-
-// ---- a handler, erased ---------------------------------------------------------------------------------------------
-
-/// A described struct as the arguments of a tool.
+/// A described struct as the arguments of a handler.
 struct argument_type
 {
     const struct_facts& (*facts)();
@@ -8973,34 +9341,39 @@ struct argument_type
     const schema_function* schema;
 };
 
-/// What there is to know of a handler's type. One of `answer` and `start` is there.
-struct handler_type
-{
-    bool blocking;
-    bool takes_context;
-    const object_type* given;        ///< its arguments as an object
-    const argument_type* described;  ///< null: none, or `json::object`
-    bool raw;                        ///< takes `json::object`, checked to be one only: the schema is written by hand
-    json::object (*output_schema)(); ///< null: the result is no described struct
-    void (*destroy)(void* function);
-
-    /// Calls a plain function and sends what it returns. What the handler throws passes through.
-    void (*answer)(void* function, void* arguments, context* ctx, const reply& to);
-    /// Makes the coroutine that does the same and lets nothing escape.
-    task<void> (*start)(const std::shared_ptr<void>& function, void* arguments, const wire::codec& codec, context ctx,
-                        bool elsewhere);
-};
-
-struct erased_handler
-{
-    std::shared_ptr<void> function;
-    const handler_type* type;
-};
-
 template <class Args>
 inline constexpr argument_type argument_type_of{&facts_of<Args>,
                                                 layout<Args>::template apply<bind_table>::functions.data(),
                                                 layout<Args>::template apply<schema_table>::functions.data()};
+
+struct tool_use
+{
+    template <class F>
+    using traits = handler_traits<F>;
+    template <class F>
+    using given = typename handler_traits<F>::arguments;
+
+    template <class F>
+    static decltype(auto) invoke(F& function, given<F>& arguments, context* ctx)
+    {
+        return handler_traits<F>::invoke(function, arguments, ctx);
+    }
+    template <class Arguments>
+    static void send(const Arguments&, const reply& to)
+    {
+        to.send_nothing();
+    }
+    template <class Arguments, class R>
+    static void send(const Arguments&, const R& value, const reply& to)
+    {
+        send_return(to, value);
+    }
+    template <class Arguments>
+    static void fail(const Arguments&, const reply& to)
+    {
+        to.send_tool_exception();
+    }
+};
 
 template <class R>
 json::object output_schema_of()
@@ -9008,87 +9381,531 @@ json::object output_schema_of()
     return schema_of<R>(notes(), schema_use::result);
 }
 
-template <class F>
-void answer_plain(void* function, void* arguments, context* ctx, const reply& to)
+/// A tool's handler, and what its types say of its schemas.
+struct tool_handler
 {
-    using traits = handler_traits<F>;
-    auto& given = *static_cast<typename traits::arguments*>(arguments);
-    if constexpr (std::is_void_v<typename traits::returned>) {
-        traits::invoke(*static_cast<F*>(function), given, ctx);
-        to.send_nothing();
-    } else {
-        const auto value = traits::invoke(*static_cast<F*>(function), given, ctx);
-        send_return(to, value);
-    }
-}
-
-/// Everything that the handler needs stands in this frame: the function, the arguments and the context.
-template <class F>
-task<void> run_coroutine(std::shared_ptr<void> function, typename handler_traits<F>::arguments given,
-                         const wire::codec& codec, context ctx, bool elsewhere)
-{
-    using traits = handler_traits<F>;
-    const reply to(codec, ctx, elsewhere); // codecs live for ever
-    if (ctx.cancelled()) co_return;        // given up while it waited for the host's executor
-    try {
-        if constexpr (std::is_void_v<typename traits::value_type>) {
-            co_await traits::invoke(*static_cast<F*>(function.get()), given, &ctx);
-            to.send_nothing();
-        } else {
-            const auto value = co_await traits::invoke(*static_cast<F*>(function.get()), given, &ctx);
-            send_return(to, value);
-        }
-    } catch (...) {
-        to.send_exception();
-    }
-}
+    erased_handler run;
+    const argument_type* described;  ///< null: none, or `json::object`
+    bool raw;                        ///< takes `json::object`, checked to be one only: the schema is written by hand
+    json::object (*output_schema)(); ///< null: the result is no described struct
+};
 
 template <class F>
-task<void> start_coroutine(const std::shared_ptr<void>& function, void* arguments, const wire::codec& codec,
-                           context ctx, bool elsewhere)
+tool_handler make_tool_handler(F function)
 {
-    auto& given = *static_cast<typename handler_traits<F>::arguments*>(arguments);
-    return run_coroutine<F>(function, std::move(given), codec, std::move(ctx), elsewhere);
-}
-
-template <class F>
-constexpr handler_type make_handler_type(bool blocking)
-{
-    using traits = handler_traits<F>;
-    using arguments = typename traits::arguments;
-    handler_type made{};
-    made.blocking = blocking;
-    made.takes_context = traits::takes_context;
-    made.given = &object_type_of<arguments>;
+    using callable = typename unmarked<F>::type;
+    using arguments = typename handler_traits<callable>::arguments;
+    using returned = typename is_task<typename signature<callable>::result>::value_type;
+    tool_handler made{};
     made.raw = std::same_as<arguments, json::object>;
-    if constexpr (!std::same_as<arguments, json::object> && traits::takes_arguments)
+    if constexpr (!std::same_as<arguments, json::object> && handler_traits<callable>::takes_arguments)
         made.described = &argument_type_of<arguments>;
-    if constexpr (argument_struct<typename traits::value_type>)
-        made.output_schema = &output_schema_of<typename traits::value_type>;
-    made.destroy = [](void* function) { delete static_cast<F*>(function); };
-    if constexpr (traits::is_coroutine) made.start = &start_coroutine<F>;
-    else made.answer = &answer_plain<F>;
+    if constexpr (argument_struct<returned>) made.output_schema = &output_schema_of<returned>;
+    made.run = erase_handler<tool_use>(std::move(function));
     return made;
 }
 
-template <class F, bool Blocking>
-inline constexpr handler_type handler_type_of = make_handler_type<F>(Blocking);
+} // namespace comcp::inline COMCP_ABI::detail
 
-inline erased_handler adopt_handler(void* function, const handler_type& type)
+#include <concepts>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
 {
-    return {std::shared_ptr<void>(function, type.destroy), &type};
+
+/// Names and values, decoded.
+using text_map = uri_variables;
+
+/// How a handler's argument is made of texts. At most one of both is there.
+struct text_arguments
+{
+    const argument_type* described = nullptr;
+    void (*copy)(const text_map& from, void* to) = nullptr; ///< a map
+};
+
+template <class Map>
+void copy_texts(const text_map& from, void* to)
+{
+    auto& map = *static_cast<Map*>(to);
+    for (const auto& [name, value] : from) map.emplace(name, value);
+}
+
+template <class Arguments>
+constexpr text_arguments text_arguments_of()
+{
+    text_arguments made;
+    if constexpr (argument_struct<Arguments>) {
+        made.described = &argument_type_of<Arguments>;
+    } else if constexpr (string_map<Arguments>) {
+        static_assert(std::same_as<typename Arguments::mapped_type, std::string>, "a map of texts holds strings");
+        made.copy = &copy_texts<Arguments>;
+    }
+    return made;
+}
+
+/// Fills `to`. A text is bound as it is where that fits, else as the number or truth value that it spells. Names that
+/// the struct does not have are passed over.
+void bind_texts(const text_map& from, const text_arguments& how, void* to, bind_errors& errors);
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <concepts>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// The arguments that a person has filled in already (since 2025-06-18).
+using completion_context = std::map<std::string, std::string, std::less<>>;
+
+namespace detail
+{
+
+struct prompt_use
+{
+    template <class F>
+    using traits = handler_traits<F>;
+    template <class F>
+    using given = typename handler_traits<F>::arguments;
+
+    template <class F>
+    static decltype(auto) invoke(F& function, given<F>& arguments, context* ctx)
+    {
+        return handler_traits<F>::invoke(function, arguments, ctx);
+    }
+    template <class Arguments, class R>
+    static void send(const Arguments&, const R& value, const reply& to)
+    {
+        if constexpr (text_like<R>) {
+            to.send_prompt(prompt_result(prompt_message::user(std::string(value))));
+        } else if constexpr (std::same_as<R, content>) {
+            to.send_prompt(prompt_result(prompt_message(role::user, value)));
+        } else if constexpr (std::same_as<R, prompt_message> || std::same_as<R, std::vector<prompt_message>>) {
+            to.send_prompt(prompt_result(value));
+        } else {
+            static_assert(std::same_as<R, prompt_result>,
+                          "a prompt returns text or content (a message of the user), comcp::prompt_message, a vector "
+                          "of them, or a comcp::prompt_result");
+            to.send_prompt(value);
+        }
+    }
+    template <class Arguments>
+    static void fail(const Arguments&, const reply& to)
+    {
+        to.send_exception("the prompt failed");
+    }
+};
+
+struct prompt_handler
+{
+    erased_handler run;
+    text_arguments texts;
+};
+
+template <class F>
+prompt_handler make_prompt_handler(F function)
+{
+    using traits = handler_traits<typename unmarked<F>::type>;
+    using arguments = typename traits::arguments;
+    static_assert(!traits::takes_arguments || argument_struct<arguments> || string_map<arguments>,
+                  "a prompt's handler takes a described struct or a map from names to strings");
+    return {erase_handler<prompt_use>(std::move(function)), text_arguments_of<arguments>()};
+}
+
+// ---- completers ----------------------------------------------------------------------------------------------------
+
+struct completion_given
+{
+    std::string value;
+    completion_context others;
+};
+
+void send_completion(const reply& to, completion value);
+
+/// A callable of `(std::string)` or `(std::string, completion_context)`, each with `context&` behind it or not.
+template <class F>
+struct completer_traits
+{
+    using parameters = typename signature<F>::parameters;
+    static constexpr std::size_t count = signature<F>::count;
+
+    template <std::size_t I, class T>
+    static constexpr bool is()
+    {
+        if constexpr (I < count) return std::same_as<std::tuple_element_t<I, parameters>, T>;
+        else return false;
+    }
+    static constexpr bool takes_others = is<1, completion_context>();
+    static constexpr bool takes_context = is<count - 1, context>();
+    static_assert(is<0, std::string>() && count == 1 + takes_others + takes_context,
+                  "a completer takes (std::string), (std::string, comcp::completion_context), and comcp::context& as "
+                  "its last parameter or not");
+};
+
+struct completion_use
+{
+    template <class F>
+    using traits = completer_traits<F>;
+    template <class F>
+    using given = completion_given;
+
+    template <class F>
+    static decltype(auto) invoke(F& function, completion_given& all, context* ctx)
+    {
+        if constexpr (traits<F>::takes_others && traits<F>::takes_context)
+            return function(std::move(all.value), std::move(all.others), *ctx);
+        else if constexpr (traits<F>::takes_others) return function(std::move(all.value), std::move(all.others));
+        else if constexpr (traits<F>::takes_context) return function(std::move(all.value), *ctx);
+        else return function(std::move(all.value));
+    }
+    template <class R>
+    static void send(const completion_given&, const R& value, const reply& to)
+    {
+        static_assert(std::same_as<R, std::vector<std::string>> || std::same_as<R, completion>,
+                      "a completer returns std::vector<std::string> or comcp::completion");
+        send_completion(to, completion(value));
+    }
+    static void fail(const completion_given&, const reply& to) { to.send_exception("the completion failed"); }
+};
+
+/// Of a fixed choice, what begins with the text that was typed.
+struct fixed_choice
+{
+    std::vector<std::string> words;
+    std::vector<std::string> operator()(std::string typed) const
+    {
+        std::vector<std::string> found;
+        for (const std::string& each : words)
+            if (each.starts_with(typed)) found.push_back(each);
+        return found;
+    }
+};
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
+#include <boost/json/object.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+class entry;
+enum class entry_kind : std::uint8_t;
+class server_core;
+
+/// What all handles do.
+class entry_handle
+{
+public:
+    /// Switches it off or on. Off, it is neither listed nor used; calls that run go on.
+    void enable(bool on = true);
+    void disable() { enable(false); }
+    /// Removes it; calls that run go on. False when it was gone already.
+    bool remove();
+
+protected:
+    entry_handle(std::weak_ptr<server_core> core, entry_kind kind, std::string key);
+
+    void set_title(std::string text);
+    void set_description(std::string text);
+    void set_icons(std::vector<icon> pictures);
+    void set_meta(json::object value);
+    /// `change(Entry&)` makes the entry that is published in place of this one.
+    template <class Entry, class Change>
+    void edit(Change change);
+
+    const std::string& key() const { return key_; }
+
+private:
+    std::weak_ptr<server_core> core_;
+    entry_kind kind_;
+    std::string key_;
+};
+
+/// The setters of members that all kinds have.
+template <class Handle>
+class describing_handle : public entry_handle
+{
+public:
+    Handle& title(std::string text) { return this->set_title(std::move(text)), self(); }
+    Handle& description(std::string text) { return this->set_description(std::move(text)), self(); }
+    Handle& icons(std::vector<icon> pictures) { return this->set_icons(std::move(pictures)), self(); }
+    /// `_meta`.
+    Handle& meta(json::object value) { return this->set_meta(std::move(value)), self(); }
+
+protected:
+    using entry_handle::entry_handle;
+    Handle& self() { return static_cast<Handle&>(*this); }
+};
+
+} // namespace detail
+
+/// A tool.
+class tool_handle final : public detail::describing_handle<tool_handle>
+{
+public:
+    tool_handle(std::weak_ptr<detail::server_core> core, std::string name);
+
+    /// Describes a member of the arguments: `.field("times", comcp::field("How often").minimum(1).maximum(10))`.
+    /// *Errors*: errc::invalid_argument when the arguments have no such member.
+    tool_handle& field(std::string member, comcp::field note);
+    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost
+    /// connection.
+    tool_handle& annotations(tool_annotations hints);
+    tool_handle& read_only();
+    tool_handle& idempotent();
+    tool_handle& destructive(bool value);
+    /// The schema of `structuredContent`, for a tool whose result is not a described struct.
+    tool_handle& output_schema(json::object schema);
+
+    const std::string& name() const { return key(); }
+};
+
+/// A resource with a URI of its own.
+class resource_handle final : public detail::describing_handle<resource_handle>
+{
+public:
+    resource_handle(std::weak_ptr<detail::server_core> core, std::string uri);
+
+    resource_handle& mime_type(std::string type);
+    resource_handle& annotations(content_annotations hints);
+    /// In bytes, before any encoding.
+    resource_handle& size(std::int64_t bytes);
+
+    const std::string& uri() const { return key(); }
+};
+
+/// Resources whose URIs follow a template.
+class resource_template_handle final : public detail::describing_handle<resource_template_handle>
+{
+public:
+    resource_template_handle(std::weak_ptr<detail::server_core> core, std::string uri_template);
+
+    resource_template_handle& mime_type(std::string type);
+    resource_template_handle& annotations(content_annotations hints);
+    /// Suggests values of a variable: see `prompt_handle::complete`.
+    template <class Completer>
+    resource_template_handle& complete(std::string variable, Completer completer)
+    {
+        return set_completer(std::move(variable), detail::erase_handler<detail::completion_use>(std::move(completer)));
+    }
+    resource_template_handle& complete(std::string variable, std::vector<std::string> choice)
+    {
+        return complete(std::move(variable), detail::fixed_choice{std::move(choice)});
+    }
+
+    const std::string& uri_template() const { return key(); }
+
+private:
+    resource_template_handle& set_completer(std::string variable, detail::erased_handler completer);
+};
+
+/// A prompt.
+class prompt_handle final : public detail::describing_handle<prompt_handle>
+{
+public:
+    prompt_handle(std::weak_ptr<detail::server_core> core, std::string name);
+
+    /// Describes an argument. *Errors*: errc::invalid_argument when there is no such argument.
+    prompt_handle& argument(std::string name, std::string description, std::string title = {});
+
+    /// Suggests values of an argument while a person types. `completer` takes what was typed, and optionally the other
+    /// arguments (`comcp::completion_context`) and a `comcp::context&`; it returns `std::vector<std::string>` or
+    /// `comcp::completion`, or a task of these. The first 100 are sent. A fixed choice offers what begins with the
+    /// text. *Errors*: errc::invalid_argument when there is no such argument.
+    template <class Completer>
+    prompt_handle& complete(std::string argument, Completer completer)
+    {
+        return set_completer(std::move(argument), detail::erase_handler<detail::completion_use>(std::move(completer)));
+    }
+    prompt_handle& complete(std::string argument, std::vector<std::string> choice)
+    {
+        return complete(std::move(argument), detail::fixed_choice{std::move(choice)});
+    }
+
+    const std::string& name() const { return key(); }
+
+private:
+    prompt_handle& set_completer(std::string argument, detail::erased_handler completer);
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/options.hpp
+//
+// What a server is told beforehand.
+
+#include <cstddef>
+#include <limits>
+#include <string>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Options of a server; all may be set until the first session starts.
+struct server_options
+{
+    comcp::limits limits;
+    /// For the model: how to use this server (2025-11-25, lifecycle). Empty: none.
+    std::string instructions;
+    /// Keeps the text of every call's arguments for `context::arguments_source`, counted in the limits.
+    bool keep_source = false;
+
+    // What a server offers is declared once, in the handshake. Tools always are; of the others what is there by then,
+    // and what is promised here for later.
+
+    bool offer_resources = false;
+    bool offer_prompts = false;
+    bool offer_completions = false;
+    /// Clients may subscribe to resources (`server.resource_updated`).
+    bool subscriptions = true;
+
+    /// The most items of one page of a list.
+    std::size_t page_items = std::numeric_limits<std::size_t>::max();
+    /// A page ends with the item that reaches this many bytes.
+    std::size_t page_bytes = 1024 * 1024;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/resource.hpp
+//
+// From a C++ callable to a resource: it is called with the URI, or with the variables of a template, and what it
+// returns becomes the contents. What is done with it is in resource_entry.hpp.
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Bytes that a resource's handler returns, sent as base64. With an empty type the resource's own is used.
+struct blob
+{
+    std::string bytes;
+    std::string mime_type;
+};
+
+namespace detail
+{
+
+/// What is read. Contents that do not say so themselves are of this URI and type.
+struct resource_target
+{
+    std::string uri;
+    std::string mime_type;
+};
+
+template <class Arguments>
+struct resource_given
+{
+    resource_target target;
+    Arguments arguments;
+};
+
+void send_contents(const reply& to, const resource_target& target, std::vector<resource_contents> contents);
+void send_text_contents(const reply& to, const resource_target& target, std::string_view text);
+void send_blob(const reply& to, const resource_target& target, const blob& value);
+
+struct resource_use
+{
+    template <class F>
+    using traits = handler_traits<F>;
+    template <class F>
+    using given = resource_given<typename handler_traits<F>::arguments>;
+
+    template <class F>
+    static decltype(auto) invoke(F& function, given<F>& all, context* ctx)
+    {
+        return handler_traits<F>::invoke(function, all.arguments, ctx);
+    }
+    template <class Given, class R>
+    static void send(const Given& all, const R& value, const reply& to)
+    {
+        if constexpr (text_like<R>) {
+            send_text_contents(to, all.target, value);
+        } else if constexpr (std::same_as<R, blob>) {
+            send_blob(to, all.target, value);
+        } else if constexpr (std::same_as<R, resource_contents>) {
+            send_contents(to, all.target, {value});
+        } else if constexpr (std::same_as<R, std::vector<resource_contents>>) {
+            send_contents(to, all.target, value);
+        } else {
+            static_assert(std::same_as<R, resource_result>,
+                          "a resource returns text, comcp::blob, comcp::resource_contents (or a vector of them), or a "
+                          "comcp::resource_result");
+            to.send_resource(value);
+        }
+    }
+    template <class Given>
+    static void fail(const Given& all, const reply& to)
+    {
+        to.send_exception("the resource could not be read", all.target.uri);
+    }
+};
+
+/// A resource's handler, and where the parts of what it is given are.
+struct resource_handler
+{
+    erased_handler run;
+    resource_target& (*target)(void* given);
+    void* (*arguments)(void* given);
+    bool takes_uri; ///< the arguments are the URI
+    text_arguments texts;
+};
+
+template <class Given>
+resource_target& target_of(void* given)
+{
+    return static_cast<Given*>(given)->target;
+}
+
+template <class Given>
+void* arguments_of(void* given)
+{
+    return &static_cast<Given*>(given)->arguments;
 }
 
 template <class F>
-erased_handler erase_handler(F function)
+resource_handler make_resource_handler(F function)
 {
-    return adopt_handler(new F(std::move(function)), handler_type_of<F, false>);
-}
-
-template <class F>
-erased_handler erase_handler(blocking_function<F> marked)
-{
-    return adopt_handler(new F(std::move(marked.function)), handler_type_of<F, true>);
+    using traits = handler_traits<typename unmarked<F>::type>;
+    using arguments = typename traits::arguments;
+    using given = resource_given<arguments>;
+    static_assert(!traits::takes_arguments || std::same_as<arguments, std::string> || argument_struct<arguments> ||
+                      string_map<arguments>,
+                  "a resource's handler takes its URI as a std::string; that of a template may take a described struct "
+                  "or comcp::uri_variables instead");
+    resource_handler made{};
+    made.target = &target_of<given>;
+    made.arguments = &arguments_of<given>;
+    made.takes_uri = std::same_as<arguments, std::string>;
+    made.texts = text_arguments_of<arguments>();
+    made.run = erase_handler<resource_use>(std::move(function));
+    return made;
 }
 
 } // namespace detail
@@ -9108,60 +9925,20 @@ namespace comcp::inline COMCP_ABI
 
 namespace detail
 {
-class server_core;
-class tool_entry;
-} // namespace detail
-
-/// A registered tool, to describe it further or to change it at run time. Every change is published at once and clients
-/// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does
-/// nothing.
-class tool_handle
-{
-public:
-    tool_handle(std::weak_ptr<detail::server_core> core, std::string name);
-
-    /// Describes a member of the arguments: `.field("times", comcp::field("How often").minimum(1).maximum(10))`.
-    /// *Errors*: errc::invalid_argument when the arguments have no such member.
-    tool_handle& field(std::string member, comcp::field note);
-    tool_handle& title(std::string text);
-    tool_handle& description(std::string text);
-    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost
-    /// connection.
-    tool_handle& annotations(tool_annotations hints);
-    tool_handle& read_only();
-    tool_handle& idempotent();
-    tool_handle& destructive(bool value);
-    /// The schema of `structuredContent`, for a tool whose result is not a described struct.
-    tool_handle& output_schema(json::object schema);
-    tool_handle& meta(json::object value);
-
-    /// Switches the tool off or on. Off, it is neither listed nor called; calls that run go on.
-    void enable(bool on = true);
-    void disable() { enable(false); }
-    /// Removes it; calls that run go on. False when it was gone already.
-    bool remove();
-
-    const std::string& name() const { return name_; }
-
-private:
-    template <class Change>
-    tool_handle& edit(Change change);
-
-    std::weak_ptr<detail::server_core> core_;
-    std::string name_;
-};
-
-namespace detail
-{
 
 // What basic_server does, which knows no policy. `policy` keeps the observer alive.
 
 std::shared_ptr<server_core> make_server(identity who, server_options options, std::shared_ptr<void> policy,
                                          observer_ref observer);
-tool_handle add_tool(const std::shared_ptr<server_core>& core, tool described, erased_handler handler);
+tool_handle add_tool(const std::shared_ptr<server_core>& core, tool described, tool_handler handler);
 tool_handle add_tool(const std::shared_ptr<server_core>& core, std::string name, std::string description,
-                     erased_handler handler);
+                     tool_handler handler);
+resource_handle add_resource(const std::shared_ptr<server_core>& core, resource described, resource_handler handler);
+resource_template_handle add_template(const std::shared_ptr<server_core>& core, resource_template described,
+                                      resource_handler handler);
+prompt_handle add_prompt(const std::shared_ptr<server_core>& core, prompt described, prompt_handler handler);
 bool remove_tool(server_core& core, std::string_view name);
+void resource_updated(server_core& core, std::string_view uri);
 void set_handler_executor(server_core& core, executor ex);
 void add_middleware(server_core& core, middleware part);
 server_options& options_of(server_core& core);
@@ -9203,7 +9980,7 @@ public:
         static_assert(!std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
                       "a handler that takes json::object needs a schema: server.raw_tool(tool, handler)");
         return detail::add_tool(core_, std::move(name), std::move(description),
-                                detail::erase_handler(std::move(handler)));
+                                detail::make_tool_handler(std::move(handler)));
     }
 
     /// Registers a tool whose schema is written by hand; the handler takes `json::object` and optionally a context. Its
@@ -9213,12 +9990,76 @@ public:
     {
         static_assert(std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
                       "the handler of a raw tool takes json::object");
-        return detail::add_tool(core_, std::move(described), detail::erase_handler(std::move(handler)));
+        return detail::add_tool(core_, std::move(described), detail::make_tool_handler(std::move(handler)));
     }
 
     /// A handle of a tool by its name; changes through it do nothing when there is no such tool.
     tool_handle find_tool(std::string name) { return tool_handle(core_, std::move(name)); }
     bool remove_tool(std::string_view name) { return detail::remove_tool(*core_, name); }
+
+    /// Registers a resource. `handler` takes nothing or the URI, and optionally a `comcp::context&`; it returns text, a
+    /// `comcp::blob`, `comcp::resource_contents` or a vector of them, or a `task` of one of these. Plain functions and
+    /// `comcp::blocking` as for tools. A handler that throws is answered as an internal error with a fixed text: see
+    /// server/handler_error.hpp for what it can say.
+    ///
+    /// *Errors*: errc::invalid_argument when the URI is empty or taken.
+    template <class Handler>
+    resource_handle resource(std::string uri, std::string name, Handler handler)
+    {
+        return resource(comcp::resource(std::move(uri), std::move(name)), std::move(handler));
+    }
+    template <class Handler>
+    resource_handle resource(comcp::resource described, Handler handler)
+    {
+        return detail::add_resource(core_, std::move(described), detail::make_resource_handler(std::move(handler)));
+    }
+
+    /// Registers resources whose URIs follow a template (RFC 6570; see `comcp::uri_template::parse`). `handler` takes a
+    /// described struct whose members are variables of the template, `comcp::uri_variables`, or the URI as a
+    /// `std::string`; all else as for `resource`. A URI is first looked for among the resources, then it is read by the
+    /// first template, in the order of registration, that it follows and whose variables bind to the struct. Of `file:`
+    /// URIs those are refused that could leave a directory.
+    ///
+    /// *Errors*: errc::invalid_argument when the template is malformed or taken, or lacks a variable of the struct.
+    template <class Handler>
+    resource_template_handle resource_template(std::string uri_template, std::string name, Handler handler)
+    {
+        return resource_template(comcp::resource_template(std::move(uri_template), std::move(name)),
+                                 std::move(handler));
+    }
+    template <class Handler>
+    resource_template_handle resource_template(comcp::resource_template described, Handler handler)
+    {
+        return detail::add_template(core_, std::move(described), detail::make_resource_handler(std::move(handler)));
+    }
+
+    /// Tells the clients that have subscribed to a resource that it has changed; several updates may be one notice.
+    void resource_updated(std::string_view uri) { detail::resource_updated(*core_, uri); }
+
+    /// Registers a prompt. `handler` takes a described struct (its members are the arguments, and required as for a
+    /// tool) or a map from names to strings, and optionally a `comcp::context&`; it returns text or content (a message
+    /// of the user), `comcp::prompt_message`, a vector of these or a `comcp::prompt_result`, or a `task` of one of
+    /// these.
+    ///
+    /// *Errors*: errc::invalid_argument when the name is empty or taken.
+    template <class Handler>
+    prompt_handle prompt(std::string name, std::string description, Handler handler)
+    {
+        return prompt(comcp::prompt(std::move(name), std::move(description)), std::move(handler));
+    }
+    template <class Handler>
+    prompt_handle prompt(comcp::prompt described, Handler handler)
+    {
+        return detail::add_prompt(core_, std::move(described), detail::make_prompt_handler(std::move(handler)));
+    }
+
+    /// Handles as of `find_tool`.
+    resource_handle find_resource(std::string uri) { return resource_handle(core_, std::move(uri)); }
+    resource_template_handle find_resource_template(std::string uri_template)
+    {
+        return resource_template_handle(core_, std::move(uri_template));
+    }
+    prompt_handle find_prompt(std::string name) { return prompt_handle(core_, std::move(name)); }
 
     /// Runs every handler on an executor of the host from now on: a thread pool, or a `manual_executor` that the host
     /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set
@@ -9605,6 +10446,8 @@ public:
     virtual const comcp::executor& wakes_on() const = 0;
     /// The reader of an exchange left.
     virtual void on_left(exchange& from) = 0;
+    /// A reader has taken what was queued.
+    virtual void on_taken(std::size_t bytes) = 0;
 
 protected:
     ~exchange_writer() = default;
@@ -9651,7 +10494,8 @@ public:
     /// Suspends until the head is decided. *Errors*: errc::cancelled.
     static task<void> wait_head(std::shared_ptr<exchange> self);
 
-    /// Waits for bytes of the stream and appends them; false at its end, and for a reader in whose place another came.
+    /// Waits for bytes of the stream and appends them; false at its end, and for a reader that is to go: another came
+    /// in its place, or it shall come back later.
     /// A comment is sent whenever nothing else was for `keep_alive` (E-15). *Errors*: errc::cancelled.
     static task<bool> next(std::shared_ptr<exchange> self, std::uint32_t reader, duration keep_alive, std::string& out);
 
@@ -9667,7 +10511,10 @@ public:
 private:
     friend class session_transport; // the writer
 
-    bool read() const { return reader_ != 0; }
+    bool read() const { return reader_ != 0 && !parting_; }
+
+    /// The connection of the reader ends behind what is already written; what follows is kept for the next.
+    void part();
 
     /// A new reader in the place of the old one, which is woken to its end.
     std::uint32_t attach(budget_share slot);
@@ -9689,6 +10536,7 @@ private:
     exchange_head head_ = exchange_head::undecided;
     bool ended_ = false;        // nothing is written any more
     bool keeps_unread_ = false; // what was not read waits for the next reader
+    bool parting_ = false;      // the reader gets what is there and nothing more
     bool waking_ = false;
     int status_ = 200;
     std::uint32_t reader_ = first_reader; // 0: nobody
@@ -9710,6 +10558,7 @@ private:
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9750,6 +10599,9 @@ public:
     const std::shared_ptr<comcp::detail::parking_lot>& lot() const { return lot_; }
     /// Any thread.
     bool one_stream() const { return settings_->one_stream; }
+
+    /// Its HTTP server cannot stream: clients never open a stream of their own.
+    void answer_once() { standalone_offered_ = false; }
 
     /// A POST came. When the session answers in place, the exchange is ready afterwards.
     void deliver(std::shared_ptr<exchange> posted, std::string body);
@@ -9795,15 +10647,27 @@ public:
     std::string& begin(const send_hint& hint) override;
     void commit() override;
     void flush() override {}
-    /// A session over HTTP never stops reading: each stream is bounded by itself, bodies by the service's memory.
-    std::size_t queued() const override { return 0; }
-    std::uint64_t written() const override { return 0; }
+    /// A session over HTTP never stops reading: each stream is bounded by itself, bodies by the service's memory. Where
+    /// all goes to one stream that is a pipe, and the session watches it as one.
+    std::size_t queued() const override
+    {
+        return one_stream() && standalone_ && standalone_->read() ? standalone_->out_.size() : 0;
+    }
+    std::uint64_t written() const override { return taken_; }
     std::error_code write_error() const override { return {}; }
-    void on_drained(void (*)(void*), void*) override {}
+    void on_drained(void (*call)(void*), void* argument) override
+    {
+        drained_ = call;
+        drained_argument_ = argument;
+    }
+    /// Requests that wait for the session to read on.
+    std::size_t waiting() const { return inbox_.size(); }
     void abandon(exchange_id id) override;
     void complete(exchange_id id) override;
+    void close_stream(exchange_id id, std::optional<duration> retry) override;
     /// An exchange that takes no notices is full.
     std::size_t queued_on(exchange_id id) const override;
+    bool can_ask(exchange_id id) const override;
     void negotiated(std::string_view revision) override;
     task<void> finish() override;
     void close() noexcept override;
@@ -9832,6 +10696,7 @@ private:
 
     const executor& wakes_on() const override { return executor_; }
     void on_left(exchange& from) override;
+    void on_taken(std::size_t bytes) override;
 
     std::shared_ptr<exchange> find(exchange_id id) const;
     void forget(exchange_id id);
@@ -9858,8 +10723,12 @@ private:
     std::shared_ptr<const session_transport_settings> settings_;
     bool closed_ = false;
     bool primes_ = false;
+    bool standalone_offered_;
 
     std::vector<item> inbox_;
+    std::uint64_t taken_ = 0; // bytes that readers have got
+    void (*drained_)(void*) = nullptr;
+    void* drained_argument_ = nullptr;
     std::vector<item> handed_; // the session's until its next `receive`
 
     std::uint64_t last_id_ = 0;
@@ -9903,8 +10772,7 @@ struct session_record
 {
     std::string id;
     std::string principal;
-    /// How many processes had the session so far. Numbers of a process's own requests begin with it, so that an answer
-    /// to the one before is not taken for one to it.
+    /// How many processes had the session so far, at least.
     std::int64_t generation = 1;
     revision version = latest_legacy;
     client_capabilities capabilities;
@@ -10834,7 +11702,8 @@ struct waiting_notice
 {
     std::string method;
     std::string params;
-    send_hint hint; ///< outbound
+    send_hint hint;                   ///< outbound
+    std::optional<std::string> about; ///< inbound progress: its token, as JSON
 };
 
 /// Notifications of one direction: one at a time and in order.
@@ -10843,8 +11712,18 @@ struct notice_line
     explicit notice_line(parking_lot& lot) : moved(lot) {}
 
     std::deque<waiting_notice> waiting;
-    std::size_t progress = 0; ///< of `waiting` and the one that is passing
-    wait_list moved;          ///< those that go after what was begun before them
+    /// Whether progress of the call with this id waits, or passes.
+    bool tells_of(std::string_view id) const
+    {
+        if (passing == id) return true;
+        for (const waiting_notice& each : waiting)
+            if (each.about == id) return true;
+        return false;
+    }
+
+    std::optional<std::string> passing; ///< the `about` of the one that is passing
+    std::size_t bytes = 0;              ///< of `waiting`
+    wait_list moved;                    ///< those that go after what was begun before them
     bool running = false;
     std::uint64_t begun = 0;
     std::uint64_t done = 0;
@@ -11131,7 +12010,7 @@ namespace comcp::inline COMCP_ABI::detail
 
 /// Something that a role is told from outside, on the session's executor.
 enum class role_event {
-    tools_changed,
+    changed, ///< something that it shares with others
 };
 
 /// What a client or a server makes of messages. Owned by its session.
@@ -11540,6 +12419,13 @@ public:
         answer(request.id_, request.route_, std::forward<WriteResult>(write_result));
     }
     void answer_error(inbound& request, std::int64_t code, std::string_view message, std::string_view data = {});
+
+    /// The connection on which the answer is waited for ends; the peer is to come back for it
+    /// (transport::close_stream).
+    void close_stream(const inbound& request, std::optional<duration> retry)
+    {
+        if (request.session_) wire_->close_stream(request.route_.exchange, retry);
+    }
 
     /// Runs a handler's coroutine on the session's own executor. `body` answers the request and lets nothing escape.
     /// The session lives as long as it runs.
@@ -12031,7 +12917,8 @@ private:
     bool take(const http::stream_change& change);
     void write_later();
     /// Writes until nothing is left to write.
-    static task<void> write(std::shared_ptr<kept_session> self);
+    /// What there is to write, or only the record as it is now.
+    static task<void> write(std::shared_ptr<kept_session> self, bool only_record = false);
     void end_erase(bool worked);
 
     std::shared_ptr<session_keeper> keeper_;
@@ -12041,7 +12928,8 @@ private:
     bool writing_ = false;
     bool erase_ = false;
     bool erase_anybodys_ = false;
-    bool unsaved_ = false; // the last save failed
+    bool unsaved_ = false;                     // the last save failed
+    session_save failed_ = session_save::take; // which it was
     std::optional<session_save> save_;
     time_point saved_{};
     std::map<std::string, bool, std::less<>> streams_; // whether what follows on it is still taken
@@ -12207,8 +13095,9 @@ private:
     std::size_t nameless_ = 0; // without an id: at most as many as with one
     bool ended_ = false;       // nothing is taken in any more
     entries active_;
-    entries fresh_; // idle, the longest in front: those that never sent a second request, and
-    entries used_;  // those that did
+    bool keeps_ = false; // sessions are kept outside of the process too
+    entries fresh_;      // idle, the longest in front: those that never sent a second request, and
+    entries used_;       // those that did
     std::size_t calls_ = 0;
     bool watched_ = false;
     bool draining_ = false;
@@ -13639,6 +14528,9 @@ COMCP_DECL sampling_request sampling_question::read(const json::object& params, 
 
 COMCP_DECL void sampling_question::check(const json::object& params, const client_context& of)
 {
+    const bool tools = params.contains("tools") || params.contains("toolChoice");
+    if (tools && !of.declared().has("sampling", "tools")) // H-13, also when the rest cannot be read
+        refuse_params(fail(errc::unsupported, "tools in sampling were not declared"));
     if (const auto asked = read_sampling_request(params)) refuse_params(check_sampling(*asked, of.declared()));
 }
 
@@ -13942,7 +14834,8 @@ public:
         }
         // Present, not true: "" is a cursor (2026-07-28, pagination; F-3).
         if (const auto cursor = string_member(result, "nextCursor")) {
-            if (!seen_.emplace(*cursor).second) stop("the server repeated a cursor");
+            if (cursor->size() > longest_cursor) stop("a cursor of " + std::to_string(cursor->size()) + " bytes");
+            else if (!seen_.emplace(*cursor).second) stop("the server repeated a cursor");
             else if (pages_ >= most_pages_) stop("more than " + std::to_string(most_pages_) + " pages");
             else next_ = std::string(*cursor);
         }
@@ -13961,6 +14854,8 @@ public:
     list_of<Item> take() { return std::move(list_); }
 
 private:
+    static constexpr std::size_t longest_cursor = 64 * 1024; // all of them are kept
+
     void add_item(const json::value& item)
     {
         auto read = traits::read(item);
@@ -14457,6 +15352,7 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     auto made = std::make_shared<session>(ex, std::move(wire), core->options->limits, core->observer);
     made->keep_alive(core->policy);
     made->set_chain(core->options->chain());
+    const std::uint64_t roots_seen = core->roots_version;
     auto owned_role = std::make_unique<client_session>(*made, core->options, core->roots);
     client_session* const role = owned_role.get();
     core->begin_opening(made);
@@ -14472,7 +15368,10 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
         auto restoring = restore_all(core, made, *role, limit);
         co_await std::move(restoring);
     }
-    if (role->offers_roots()) role->set_roots(*core->roots); // they may have changed meanwhile
+    if (role->offers_roots() && core->roots_version != roots_seen) { // meanwhile, and the server may have asked
+        role->set_roots(*core->roots);
+        made->notify(method::roots_list_changed);
+    }
     core->expired = false;
     core->role = role;
     if (const auto before = core->replace(made)) {
@@ -14585,6 +15484,7 @@ COMCP_DECL void client_abandon(client_core& core)
 COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
 {
     core.roots = std::move(places);
+    ++core.roots_version;
     if (!client_connected(core) || !core.role->offers_roots()) return; // not declared, so not spoken of (B-6)
     core.role->set_roots(*core.roots);
     core.current->notify(method::roots_list_changed);
@@ -15022,6 +15922,8 @@ COMCP_DECL void client_session::on_request(const rpc::message& request, const an
 {
     if (request.method == method::ping)
         return session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+    if (!session_.codec().find(wire::sender::server, wire::kind::request, request.method, session_.spoken()))
+        return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method"); // B-6
     if (request.method == method::roots_list && roots_)
         return session_.answer(request.id, route, [this](std::string& out) {
             session_.codec().write_roots(out, *roots_, session_.spoken());
@@ -15531,6 +16433,7 @@ COMCP_DECL asio::awaitable<void> waiter::wait() { return wait(no_clean_up()); }
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace comcp::inline COMCP_ABI::http::detail
 {
@@ -15654,6 +16557,69 @@ private:
     std::size_t size_ = 0;
     std::size_t count_ = 0;
 };
+
+/// The lines of a head: one that begins it, and fields up to the empty line.
+class head_lines
+{
+public:
+    explicit head_lines(const http_limits& limits) : most_(limits.line), fields_(limits) {}
+
+    enum class got {
+        end, // the empty line was taken
+        more,
+        failed,
+    };
+
+    /// Adds the fields to `into` as they come. `read_first(line)` says what is wrong with the first line, `too_long`
+    /// what is wrong with one over its limit.
+    template <class ReadFirst>
+    got take(std::string_view& input, fields& into, parse_error& error, const parse_error& too_long,
+             const ReadFirst& read_first)
+    {
+        if (!begun_) {
+            std::string_view line;
+            switch (lines_.take(input, most_, line)) {
+            case crlf_lines::got::more: return got::more;
+            case crlf_lines::got::too_long: error = too_long; return got::failed;
+            case crlf_lines::got::bad_end: error = {400, "a line ends without CR"}; return got::failed;
+            case crlf_lines::got::line: break;
+            }
+            error = read_first(line);
+            if (error) return got::failed;
+            begun_ = true;
+        }
+        for (field item;;) {
+            switch (fields_.take(lines_, input, item, error)) {
+            case field_lines::got::field: into.add(item.name, item.value); break;
+            case field_lines::got::more: return got::more;
+            case field_lines::got::failed: return got::failed;
+            case field_lines::got::end: lines_.clear(); return got::end;
+            }
+        }
+    }
+
+    void clear()
+    {
+        begun_ = false;
+        lines_.clear();
+        fields_.clear();
+    }
+
+private:
+    std::size_t most_;
+    bool begun_ = false;
+    crlf_lines lines_;
+    field_lines fields_;
+};
+
+/// Empties a head for the next message; of its memory a little is kept.
+template <class Head>
+void empty_head(Head& head)
+{
+    fields kept = std::exchange(head, Head()).fields;
+    kept.clear(2 * keep_at_most);
+    head.fields = std::move(kept);
+}
 
 } // namespace comcp::inline COMCP_ABI::http::detail
 
@@ -16044,9 +17010,8 @@ public:
     static constexpr int most_provisional = 8;
 
     explicit response_parser(const http_limits& limits = {}, std::string_view request_method = "POST")
-        : line_most_(limits.line),
-          no_body_(request_method == "HEAD"),
-          head_lines_(limits),
+        : no_body_(request_method == "HEAD"),
+          lines_(limits),
           body_(limits)
     {}
 
@@ -16105,8 +17070,7 @@ public:
 
 private:
     enum class state : std::uint8_t {
-        start_line,
-        fields,
+        head,
         body,
         done,
         failed,
@@ -16115,44 +17079,28 @@ private:
 
     void next_head()
     {
-        state_ = state::start_line;
+        state_ = state::head;
         lines_.clear();
-        head_lines_.clear();
-        fields kept = take_head().fields; // the other members give their memory back
-        kept.clear(2 * detail::keep_at_most);
-        head_.fields = std::move(kept);
+        detail::empty_head(head_);
     }
 
     kind read_head(std::string_view& input)
     {
+        const parse_error too_long{431, "the status line is over the limit"};
+        const auto read_first = [this](std::string_view line) { return read_status_line(line); };
         for (;;) {
-            if (state_ == state::start_line) {
-                std::string_view line;
-                switch (lines_.take(input, line_most_, line)) {
-                case detail::crlf_lines::got::more: return kind::need_more;
-                case detail::crlf_lines::got::too_long: return fail_with({431, "the status line is over the limit"});
-                case detail::crlf_lines::got::bad_end: return fail_with({400, "a line ends without CR"});
-                case detail::crlf_lines::got::line: break;
-                }
-                if (const parse_error wrong = read_status_line(line)) return fail_with(wrong);
-                state_ = state::fields;
+            switch (lines_.take(input, head_.fields, error_, too_long, read_first)) {
+            case detail::head_lines::got::more: return kind::need_more;
+            case detail::head_lines::got::failed: return fail_with(error_);
+            case detail::head_lines::got::end: break;
             }
-            field item;
-            switch (head_lines_.take(lines_, input, item, error_)) {
-            case detail::field_lines::got::field: head_.fields.add(item.name, item.value); break;
-            case detail::field_lines::got::more: return kind::need_more;
-            case detail::field_lines::got::failed: return fail_with(error_);
-            case detail::field_lines::got::end:
-                lines_.clear();
-                if (const parse_error wrong = judge()) return fail_with(wrong);
-                if (head_.status >= 200) {
-                    state_ = state::body;
-                    body_.begin(head_.body);
-                    return kind::head;
-                }
-                next_head();
-                break;
+            if (const parse_error wrong = judge()) return fail_with(wrong);
+            if (head_.status >= 200) {
+                state_ = state::body;
+                body_.begin(head_.body);
+                return kind::head;
             }
+            next_head();
         }
     }
 
@@ -16206,15 +17154,13 @@ private:
         return kind::failed;
     }
 
-    state state_ = state::start_line;
+    state state_ = state::head;
     bool started_ = false;
     int provisional_ = 0;
-    std::size_t line_most_;
     bool no_body_;
     parse_error error_;
     response_head head_;
-    detail::crlf_lines lines_;
-    detail::field_lines head_lines_;
+    detail::head_lines lines_;
     detail::body_reader body_;
 };
 
@@ -16544,6 +17490,9 @@ COMCP_DECL void client_connection::cut()
     request_.reset();
     if (stream_) stream_->close();
     if (connecting) connecting_.emit(asio::cancellation_type::terminal);
+    // Who waits for more reading of it has nothing to wait for.
+    if (std::exchange(held_, false) && executor_)
+        asio::post(executor_, [self = shared_from_this()] { self->released_.complete(); });
     owner_->on_closed(*this);
 }
 
@@ -16569,6 +17518,7 @@ COMCP_DECL void client_connection::cut()
 // place that asks. It reads no body and sends nothing again.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16709,6 +17659,28 @@ constexpr bool answer_counts(const reply_rule& rule, std::optional<std::int64_t>
     if (!rule.look_in_body) return false;
     constexpr std::int64_t session_not_found = -32001;
     return rule.what != reply::session_gone || error_code != session_not_found;
+}
+
+/// Whether a JSON-RPC error says that the server does not know the session of a request that carried one, whatever the
+/// status beside it: some servers say so with 200 or 400, which makes it no less true. The code alone is not enough,
+/// since -32000 is anybody's; the words alone neither. They stand at the beginning or behind a colon, so that the
+/// sessions of a tool ("Browser session not found") are not ours.
+///
+/// It is taken as proof that the request did not run, as a 404 is: a server looks for the session before it looks at
+/// the request, and one that has not found it has nothing to run it in. A tool that uses just these words for something
+/// of its own is called once more in a new session at most, having said that it did nothing.
+inline bool tells_session_gone(std::int64_t code, std::string_view message) noexcept
+{
+    if (code != -32000 && code != -32001) return false;
+    constexpr std::array<std::string_view, 3> phrases = {"session not found", "unknown session", "invalid session"};
+    for (std::size_t at = 0;;) {
+        const std::string_view rest = message.substr(at);
+        for (const std::string_view phrase : phrases)
+            if (equal_ignoring_case(rest.substr(0, phrase.size()), phrase)) return true;
+        const std::size_t colon = rest.find(": ");
+        if (colon == rest.npos) return false;
+        at += colon + 2;
+    }
 }
 
 /// The facts of a response.
@@ -16878,7 +17850,8 @@ inline std::optional<url> redirect_target(const refusal& of, const url& from, bo
         why.text += ", without a usable Location";
         return std::nullopt;
     }
-    why.text += ": it moved to " + to->text();
+    why.text += ": it moved to " + to->origin().text(); // no more: a query may hold what is secret
+    why.text += to->path();
     if (of.status != 307 && of.status != 308) return std::nullopt;
     const bool safe = to->secure() || !from.secure();
     if (to->origin() != from.origin() && !(other_origins && safe)) {
@@ -17544,6 +18517,8 @@ private:
     void deliver_answer(client_connection* from);
     void deliver_oversized(const rpc::oversize_facts& facts);
     bool answered_all_the_same();
+    /// The body is an error that says so.
+    bool says_session_gone() const;
     /// The stream ended, or broke.
     void stream_ended();
     /// The status was no success, or the content no answer.
@@ -17955,6 +18930,7 @@ COMCP_DECL void client_exchange::on_end()
             problem_ = "it is empty";
             return give_up(status_fault());
         }
+        if (says_session_gone()) return conclude(was_on);
         return deliver_answer(was_on);
     case phase::events: return stream_ended();
     case phase::refused:
@@ -18078,9 +19054,25 @@ COMCP_DECL bool client_exchange::answered_all_the_same()
     return answer_counts(rule_, code);
 }
 
+COMCP_DECL bool client_exchange::says_session_gone() const
+{
+    constexpr std::size_t most = 4096; // answers are parsed by the session; of such an error more is not needed
+    const bool may_say = rule_.what == reply::json || rule_.look_in_body;
+    if (!may_say || !in_session_ || what_ != sent_kind::request || resuming_) return false;
+    if (whole_.size() > most || whole_.find("\"error\"") == whole_.npos) return false;
+    rpc::parser parser(hub_.settings().bounds.depth);
+    const rpc::parsed& read = parser.parse(whole_);
+    if (read.state != rpc::parsed::status::message || read.msg.type != rpc::message::kind::error) return false;
+    // Whoever does not know the session often does not read the id either.
+    if (read.msg.has_id && read.msg.id.decimal() != static_cast<std::int64_t>(number_)) return false;
+    return tells_session_gone(integer_member(*read.msg.error, "code").value_or(0),
+                              string_member(*read.msg.error, "message").value_or(""));
+}
+
 COMCP_DECL void client_exchange::conclude(client_connection* from)
 {
     if (answered_) return finish();
+    if (says_session_gone()) rule_ = reply_rule{reply::session_gone, outcome::not_sent};
     if (rule_.what == reply::redirected) return follow();
     if (what_ == sent_kind::request && !resuming_ && answered_all_the_same()) return deliver_answer(from);
     // A server that does not know its own stream may still know the session.
@@ -18818,11 +19810,7 @@ namespace comcp::inline COMCP_ABI::http
 class request_parser
 {
 public:
-    explicit request_parser(const http_limits& limits = {})
-        : line_most_(limits.line),
-          head_lines_(limits),
-          body_(limits)
-    {}
+    explicit request_parser(const http_limits& limits = {}) : lines_(limits), body_(limits) {}
 
     /// Reads on. See `parse_step` for how to go on.
     parse_step step(std::string_view input)
@@ -18855,21 +19843,17 @@ public:
     /// Ready for the next message on the connection, after `done`.
     void reset()
     {
-        state_ = state::start_line;
+        state_ = state::head;
         started_ = false;
         error_ = {};
         lines_.clear();
-        head_lines_.clear();
-        fields kept = take_head().fields; // the other members give their memory back
-        kept.clear(2 * detail::keep_at_most);
-        head_.fields = std::move(kept);
+        detail::empty_head(head_);
         body_.begin(framing::none());
     }
 
 private:
     enum class state : std::uint8_t {
-        start_line,
-        fields,
+        head,
         body,
         failed,
     };
@@ -18877,30 +19861,17 @@ private:
 
     kind read_head(std::string_view& input)
     {
-        if (state_ == state::start_line) {
-            std::string_view line;
-            switch (lines_.take(input, line_most_, line)) {
-            case detail::crlf_lines::got::more: return kind::need_more;
-            case detail::crlf_lines::got::too_long: return fail_with({414, "the request line is over the limit"});
-            case detail::crlf_lines::got::bad_end: return fail_with({400, "a line ends without CR"});
-            case detail::crlf_lines::got::line: break;
-            }
-            if (const parse_error wrong = read_request_line(line)) return fail_with(wrong);
-            state_ = state::fields;
+        const parse_error too_long{414, "the request line is over the limit"};
+        const auto read_first = [this](std::string_view line) { return read_request_line(line); };
+        switch (lines_.take(input, head_.fields, error_, too_long, read_first)) {
+        case detail::head_lines::got::more: return kind::need_more;
+        case detail::head_lines::got::failed: return fail_with(error_);
+        case detail::head_lines::got::end: break;
         }
-        for (field item;;) {
-            switch (head_lines_.take(lines_, input, item, error_)) {
-            case detail::field_lines::got::field: head_.fields.add(item.name, item.value); break;
-            case detail::field_lines::got::more: return kind::need_more;
-            case detail::field_lines::got::failed: return fail_with(error_);
-            case detail::field_lines::got::end:
-                lines_.clear();
-                if (const parse_error wrong = judge()) return fail_with(wrong);
-                state_ = state::body;
-                body_.begin(head_.body);
-                return kind::head;
-            }
-        }
+        if (const parse_error wrong = judge()) return fail_with(wrong);
+        state_ = state::body;
+        body_.begin(head_.body);
+        return kind::head;
     }
 
     parse_error read_request_line(std::string_view line)
@@ -18951,13 +19922,11 @@ private:
         return kind::failed;
     }
 
-    state state_ = state::start_line;
+    state state_ = state::head;
     bool started_ = false;
-    std::size_t line_most_;
     parse_error error_;
     request_head head_;
-    detail::crlf_lines lines_;
-    detail::field_lines head_lines_;
+    detail::head_lines lines_;
     detail::body_reader body_;
 };
 
@@ -19079,9 +20048,9 @@ private:
     budget_share counted_;
     fields answer_fields_; // for answers of our own
     bool get_ = false;
-    bool bare_ = false;  // HEAD: no content
-    bool modern_ = true; // HTTP/1.1
-    bool keep_ = false;  // the peer may send another one
+    bool bare_ = false; // HEAD: no content
+    bool is_http_1_1_ = true;
+    bool keep_ = false; // the peer may send another one
 
     std::string out_;
     std::string spare_; // memory of the last answer, for the next body
@@ -19319,8 +20288,8 @@ COMCP_DECL task<bool> connection::answer_one()
     asked.peer = peer_;
     get_ = asked.method == "GET";
     bare_ = asked.method == "HEAD";
-    modern_ = head.version != version::http_1_0;
-    keep_ = head.keep_alive && modern_;
+    is_http_1_1_ = head.version != version::http_1_0;
+    keep_ = head.keep_alive && is_http_1_1_;
 
     if (owner_->closed) co_return false;
     std::optional<response> refusal;
@@ -19458,8 +20427,8 @@ COMCP_DECL task<bool> connection::write_stream(response head, std::unique_ptr<bo
 {
     // Nobody opens a stream with GET and ends his output, unless he leaves.
     if (get_ && input_.ended()) co_return false;
-    if (!modern_) keep_ = false;
-    if (!print_head(head, modern_ ? framing::chunked() : framing::until_close())) {
+    if (!is_http_1_1_) keep_ = false;
+    if (!print_head(head, is_http_1_1_ ? framing::chunked() : framing::until_close())) {
         response answer = own_answer({500, "the service failed"});
         co_return co_await write_answer(std::move(answer));
     }
@@ -19469,10 +20438,10 @@ COMCP_DECL task<bool> connection::write_stream(response head, std::unique_ptr<bo
     while (sent && more) {
         if (out_.capacity() > kept_output) give_back(out_);
         out_.clear();
-        const std::size_t begun = modern_ ? begin_chunk(out_) : 0;
+        const std::size_t begun = is_http_1_1_ ? begin_chunk(out_) : 0;
         more = co_await content->next(out_);
-        if (modern_) end_chunk(out_, begun);
-        if (modern_ && !more) out_ += last_chunk;
+        if (is_http_1_1_) end_chunk(out_, begun);
+        if (is_http_1_1_ && !more) out_ += last_chunk;
         sent = co_await write(out_);
     }
     streaming_ = false;
@@ -19748,14 +20717,16 @@ COMCP_DECL task<bool> exchange::next(std::shared_ptr<exchange> self, std::uint32
     for (;;) {
         if (self->reader_ != reader) co_return false;
         if (!self->out_.empty()) {
+            const std::size_t bytes = self->out_.size();
             if (out.empty()) out.swap(self->out_);
             else out += self->out_;
             self->out_.clear();
             self->output_.release();
             if (self->silence_) self->spoke_ = self->silence_->now();
+            if (self->owner_) self->owner_->on_taken(bytes);
             co_return true;
         }
-        if (self->ended_) co_return false;
+        if (self->ended_ || self->parting_) co_return false;
         self->keep_awake(keep_alive);
         co_await self->ready_.wait();
         const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
@@ -19779,9 +20750,17 @@ COMCP_DECL std::uint32_t exchange::attach(budget_share slot)
     return reader;
 }
 
+COMCP_DECL void exchange::part()
+{
+    parting_ = true;
+    silence_.reset();
+    wake();
+}
+
 COMCP_DECL void exchange::detach()
 {
     reader_ = 0;
+    parting_ = false;
     silence_.reset();
     slot_.release();
     if (!keeps_unread_) {
@@ -20168,6 +21147,7 @@ COMCP_DECL session_transport::session_transport(executor ex, std::shared_ptr<con
       lot_(comcp::detail::make_parking_lot(executor_)),
       mailbox_(std::make_shared<mailbox>(lot_)),
       settings_(std::move(settings)),
+      standalone_offered_(settings_->standalone),
       kept_bytes_(settings_->kept)
 {}
 
@@ -20332,12 +21312,35 @@ COMCP_DECL void session_transport::complete(exchange_id id)
     forget(id);
 }
 
+COMCP_DECL void session_transport::close_stream(exchange_id id, std::optional<duration> retry)
+{
+    const auto found = find(id);
+    // 2025-11-25, transports: only after an event with an id, or the client could not come back (E-36).
+    if (!found || !primes_ || !carries(*found) || !found->read() || !become_stream(*found) || found->kept_ == 0) return;
+    if (retry && *retry != no_limit) {
+        const std::size_t before = found->out_.size();
+        write_sse_retry(found->out_, std::chrono::duration_cast<std::chrono::milliseconds>(*retry));
+        found->output_.add(found->out_.size() - before);
+    }
+    found->part();
+}
+
 COMCP_DECL std::size_t session_transport::queued_on(exchange_id id) const
 {
     if (one_stream()) id = pipe_exchange;
     const auto found = id == pipe_exchange ? standalone_ : find(id);
     if (!found) return id == pipe_exchange ? 0 : std::numeric_limits<std::size_t>::max();
+    // Of what nobody may ever fetch little is kept; what finds no room there waits where it came from.
+    constexpr std::size_t unread = 64 * 1024;
+    if (id == pipe_exchange && !found->read() && found->out_.size() >= unread)
+        return std::numeric_limits<std::size_t>::max();
     return id == pipe_exchange || carries(*found) ? found->out_.size() : std::numeric_limits<std::size_t>::max();
+}
+
+COMCP_DECL bool session_transport::can_ask(exchange_id id) const
+{
+    const auto found = find(id);
+    return (found && carries(*found)) || standalone_ || standalone_offered_;
 }
 
 COMCP_DECL void session_transport::negotiated(std::string_view revision)
@@ -20392,10 +21395,7 @@ COMCP_DECL void session_transport::forget(exchange_id id)
 
 COMCP_DECL std::shared_ptr<exchange> session_transport::standalone()
 {
-    if (!settings_->standalone) return nullptr;
-    if (!standalone_) {
-        standalone_ = make_standalone();
-    }
+    if (!standalone_ && standalone_offered_) standalone_ = make_standalone();
     return standalone_;
 }
 
@@ -20460,7 +21460,7 @@ COMCP_DECL void session_transport::send_event(exchange& on, std::string_view tex
 {
     const std::string id = keep(on, text);
     if (!on.read() && !on.keeps_unread_) return;
-    if (on.out_.size() >= settings_->stream_buffer) {
+    if (!one_stream() && on.out_.size() >= settings_->stream_buffer) {
         // The reader stands still. It is cut off; what is kept of the stream can be asked for.
         on.out_ = {};
         on.output_.release();
@@ -20487,6 +21487,13 @@ COMCP_DECL void session_transport::end_exchange(exchange& on, exchange_head unde
     if (on.head_ == exchange_head::undecided) on.decide(undecided);
     if (on.kept_ != 0 && store_) store_->finish(on.kept_);
     on.finish();
+}
+
+COMCP_DECL void session_transport::on_taken(std::size_t bytes)
+{
+    if (!one_stream()) return;
+    taken_ += bytes;
+    if (drained_) drained_(drained_argument_);
 }
 
 COMCP_DECL void session_transport::on_left(exchange& from)
@@ -25041,86 +26048,6 @@ COMCP_DECL tool_result read_tool_result(const json::object& from, std::string_vi
 //
 // Expanding and matching URI templates: see protocol/uri_template.hpp.
 
-// ---- comcp/protocol/uri_template.hpp
-//
-// URI templates (RFC 6570), as far as resources need them: expanding one, and finding the variables of a URI that it
-// made. Not all of the RFC: see `uri_template::parse`.
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// Variables of a template and their values, decoded.
-using uri_variables = std::map<std::string, std::string, std::less<>>;
-
-/// A template that was understood.
-class uri_template
-{
-public:
-    static constexpr std::size_t max_text = 2048;    ///< bytes of a template
-    static constexpr std::size_t max_variables = 32; ///< of one template
-    static constexpr std::size_t max_uri = 8192;     ///< bytes; a longer URI does not match
-
-    /// Understands literals and these expressions:
-    /// * `{name}`: one or more characters, none of them '/', '?' or '#', also when they are written as escapes
-    /// * `{+name}`: one or more characters of any kind
-    /// * `{/name}`, `{/a,b}`: for each variable nothing, or a slash and what `{name}` is
-    /// * `{?a,b}` as the last: nothing, or a query that has each variable at most once, in any order, and no others
-    ///
-    /// A fault (`errc::invalid_argument`) for anything else: modifiers (`:3`, `*`), the operators `# . ; &`, lists such
-    /// as `{a,b}`, a name that is there twice, a literal that no URI can have, and what is over the limits.
-    static result<uri_template> parse(std::string_view text);
-
-    /// The URI. Variables that are missing count as empty in `{name}` and `{+name}`, and are left out in the others.
-    /// Values are escaped as the RFC says, so a '/' in the value of `{name}` gives a URI that `match` refuses.
-    std::string expand(const uri_variables& values) const;
-
-    /// The variables of a URI, or nothing when the template does not make such a URI. Where more than one division is
-    /// possible, the variables take as much as they can from left to right. Nothing also for a NUL, raw or escaped, and
-    /// for a '%' without two hexadecimal digits. Takes time in proportion to the sizes of both.
-    std::optional<uri_variables> match(std::string_view uri) const;
-
-    /// The names, in the order of the text.
-    std::vector<std::string> variables() const;
-
-    const std::string& text() const noexcept { return text_; }
-
-private:
-    enum class part_kind : std::uint8_t {
-        literal,
-        simple,   // {name}
-        reserved, // {+name}
-        segment,  // {/name}
-        query,    // {?name}
-    };
-
-    struct part
-    {
-        part_kind kind;
-        std::string text; // the literal, or the name
-    };
-
-    uri_template() = default;
-
-    std::optional<fault> add_expression(std::string_view inside);
-    bool match_path(std::string_view path, uri_variables& found) const;
-    bool match_query(std::string_view query, uri_variables& found) const;
-
-    std::string text_;
-    std::vector<part> parts_; // those of the query come last
-};
-
-} // namespace comcp::inline COMCP_ABI
-
 #include <algorithm>
 
 namespace comcp::inline COMCP_ABI
@@ -25457,6 +26384,140 @@ COMCP_DECL void id::write(std::string& out) const
 
 } // namespace comcp::inline COMCP_ABI::rpc
 
+// ---- comcp/server/impl/completers.ipp
+//
+// How suggestions are asked for and sent: see server/completers.hpp and server/prompt.hpp.
+
+// ---- comcp/server/completers.hpp
+//
+// The completers of one prompt or resource template, by the argument that they complete.
+
+// ---- comcp/server/handler_call.hpp
+//
+// One request on its way into a handler, whatever it is for: in the reader's turn, as a coroutine of the session, or on
+// the host's executor. The running call holds the handler, so what it belongs to may be changed or removed meanwhile.
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Everything it points at ends with the reader's turn.
+struct handler_call
+{
+    session& owner;
+    const std::shared_ptr<const handler_environment>& environment;
+    const rpc::message& request;
+    const answer_route& route;
+    const comcp::executor& elsewhere;     ///< the host's executor for handlers; empty: none
+    std::string_view arguments_text = {}; ///< where sources are kept, else empty
+
+    reply now() const { return reply(*environment, owner, request.id, route); }
+
+    /// Takes the request in for a handler that answers later; null when it was refused.
+    std::shared_ptr<inbound> admit() const;
+
+    context make_context(const std::shared_ptr<inbound>& admitted) const;
+
+    /// Runs a handler with what it is given; leads to one answer.
+    void run(const erased_handler& handler, void* given) const;
+    /// The same for a plain function when there is an executor of the host.
+    void run_elsewhere(const erased_handler& handler, std::unique_ptr<erased_object> given) const;
+
+private:
+    /// A token beyond every integer type is still sent back digit by digit.
+    std::optional<progress_token> exact_token() const;
+};
+
+/// Runs a handler with what `fill(void* given)` makes. When that returns false the handler is not run, and this returns
+/// false; `fill` has answered then, or somebody else will.
+template <class Fill>
+bool run_handler(erased_handler handler, const handler_call& call, Fill fill)
+{
+    if (call.elsewhere && !handler.type->start) {
+        auto given = std::make_unique<erased_object>(*handler.type->given);
+        if (!fill(given->get())) return false;
+        call.run_elsewhere(handler, std::move(given));
+        return true;
+    }
+    erased_object given(*handler.type->given);
+    if (!fill(given.get())) return false;
+    call.run(handler, given.get());
+    return true;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+class completers
+{
+public:
+    /// Replaces the one that there is for the argument.
+    void set(std::string argument, erased_handler completer);
+    bool empty() const { return all_.empty(); }
+    bool blocks() const;
+
+    /// Answers a request whose argument exists; without a completer there are no suggestions.
+    void complete(const handler_call& call, const completion_request& asked) const;
+
+private:
+    std::vector<std::pair<std::string, erased_handler>> all_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL void send_completion(const reply& to, completion value)
+{
+    value.cap();
+    to.send_completion(value);
+}
+
+COMCP_DECL void completers::set(std::string argument, erased_handler completer)
+{
+    for (auto& [name, handler] : all_)
+        if (name == argument) return void(handler = std::move(completer));
+    all_.emplace_back(std::move(argument), std::move(completer));
+}
+
+COMCP_DECL bool completers::blocks() const
+{
+    for (const auto& each : all_)
+        if (each.second.type->blocking) return true;
+    return false;
+}
+
+COMCP_DECL void completers::complete(const handler_call& call, const completion_request& asked) const
+{
+    for (const auto& [name, handler] : all_) {
+        if (name != asked.argument) continue;
+        run_handler(handler, call, [&](void* given) {
+            auto& all = *static_cast<completion_given*>(given);
+            all.value = asked.value;
+            all.others = asked.context;
+            return true;
+        });
+        return;
+    }
+    call.now().send_completion(completion());
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/server/impl/context.ipp
 //
 // What a handler can do: see server/context.hpp.
@@ -25466,6 +26527,7 @@ COMCP_DECL void id::write(std::string& out) const
 // What the contexts of all calls of one session share, and the way from a handler to its session.
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25497,8 +26559,10 @@ struct handler_environment
     std::shared_ptr<detail::home> home;
     std::weak_ptr<session> owner;
     std::shared_ptr<const peer_info> peer;
+    const wire::codec* codec = nullptr;
     std::shared_ptr<log_gate> log;
-    std::string principal; ///< who the host's authorization says the client is
+    std::shared_ptr<std::atomic<std::uint64_t>> roots_changes; ///< how often the client said that they have changed
+    std::string principal;                                     ///< who the host's authorization says the client is
     duration server_request = no_limit;
     bool keep_source = false;
 };
@@ -25520,60 +26584,67 @@ void on_session(const handler_environment& shared, const std::shared_ptr<inbound
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/session/raw_call.hpp
+// ---- comcp/server/question.hpp
 //
-// A request of any method whose params are given as text and whose result is kept as JSON.
+// A request of a handler to its client on its way: params with a progress token when progress is wanted, and progress
+// on its way to the handler's executor.
 
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
-namespace comcp::inline COMCP_ABI
+namespace comcp::inline COMCP_ABI::detail
 {
 
-namespace detail
-{
-
-class raw_call final : public pending_call
+/// Takes progress from the session's executor to the handler's.
+class progress_relay : public std::enable_shared_from_this<progress_relay>
 {
 public:
-    raw_call(session& in, std::string_view method, std::string_view params, bool keep_source)
-        : pending_call(in.lot(), method),
-          params_(params),
-          keep_source_(keep_source)
-    {}
+    using callback = std::function<void(const progress&)>;
 
-    json_result take() { return std::move(result_); }
+    /// An empty executor: the handler runs where the session does.
+    progress_relay(callback tell, comcp::executor on) : tell_(std::move(tell)), on_(std::move(on)) {}
+
+    /// On the session's executor.
+    void pass(const progress& notice);
+    /// The request has ended: nothing more is told. On the handler's executor.
+    void end();
 
 private:
-    void write_params(std::string& out) const override { out += params_.empty() ? std::string_view("{}") : params_; }
+    void deliver();
+    void tell(const progress& notice) const;
 
-    std::optional<fault> read_result(const rpc::message& answer) override
-    {
-        result_.value = json::object(*answer.result, json::storage_ptr());
-        if (keep_source_)
-            if (const auto text = member_source(answer.text, "result")) result_.source = *text;
-        return std::nullopt;
-    }
-
-    std::string_view params_;
-    bool keep_source_;
-    json_result result_;
+    callback tell_;
+    comcp::executor on_;
+    std::mutex mutex_;
+    std::optional<progress> newest_; // waits for the handler's executor
+    bool ended_ = false;
 };
 
-/// Sends a request of any method. `params` is the text of an object, or empty.
-inline task<json_result> request_raw(std::shared_ptr<session> self, std::string method, std::string params,
-                                     call_timeouts times, bool keep_source, exchange_id related = pipe_exchange)
+/// Ends a relay with the frame that it stands in.
+struct end_of_relay
 {
-    raw_call call(*self, method, params, keep_source);
-    call.relates_to(related);
-    co_await session::perform(self, call, times);
-    co_return call.take();
-}
+    explicit end_of_relay(std::shared_ptr<progress_relay> of) : relay(std::move(of)) {}
+    end_of_relay(const end_of_relay&) = delete;
+    ~end_of_relay()
+    {
+        if (relay) relay->end();
+    }
+    std::shared_ptr<progress_relay> relay;
+};
 
-} // namespace detail
+/// Appends the params of a request; the token may be null.
+using params_writer = std::function<void(std::string& out, const progress_token* token)>;
 
-} // namespace comcp::inline COMCP_ABI
+/// Asks the client on the session's executor. `related` is the exchange of the call that asks (B-18).
+task<json_result> ask_client(std::shared_ptr<session> self, std::string_view method, params_writer write,
+                             duration within, bool keep_source, std::shared_ptr<inbound> for_call,
+                             std::shared_ptr<progress_relay> relay);
+
+} // namespace comcp::inline COMCP_ABI::detail
 
 #include <cmath>
 #include <memory>
@@ -25582,6 +26653,81 @@ inline task<json_result> request_raw(std::shared_ptr<session> self, std::string 
 
 namespace comcp::inline COMCP_ABI
 {
+
+namespace detail
+{
+
+/// Nothing was sent.
+[[noreturn]] inline void refuse_to_send(fault why)
+{
+    why.fate = outcome::not_sent;
+    throw error(std::move(why));
+}
+
+/// What the client answered, or the error that it is no such answer.
+template <class T>
+T received(result<T> read)
+{
+    if (read) return std::move(*read);
+    fault why = std::move(read).error();
+    why.fate = outcome::completed;
+    throw error(std::move(why));
+}
+
+/// 2025-11-25, elicitation: what the client says that the user accepted must fit the form (H-27).
+inline void check_answer(const json::object& schema, const json::object& content)
+{
+    const std::vector<std::string> problems = check_form(schema, content);
+    if (problems.empty()) return;
+    std::string text = "the answer does not fit the form:";
+    for (const std::string& each : problems) (text += "\n") += each;
+    fault why = fail(errc::invalid_message, std::move(text));
+    why.fate = outcome::completed;
+    throw error(std::move(why));
+}
+
+inline result<void> write_question(std::string& out, const wire::codec& codec, const sampling_request& asked,
+                                   const progress_token* token, revision at)
+{
+    return codec.write_sampling_params(out, asked, token, at);
+}
+
+inline result<void> write_question(std::string& out, const wire::codec& codec, const elicitation_request& asked,
+                                   const progress_token* token, revision at)
+{
+    return codec.write_elicitation_params(out, asked, token, at);
+}
+
+/// Params that a revision writes in its own way. *Errors*: what it cannot say.
+template <class Request>
+params_writer typed_params(const wire::codec& codec, Request asked, revision at)
+{
+    std::string text; // without a token, to know now whether it can be written
+    if (auto written = write_question(text, codec, asked, nullptr, at); !written)
+        refuse_to_send(std::move(written).error());
+    return
+        [&codec, asked = std::move(asked), at, text = std::move(text)](std::string& out, const progress_token* token) {
+            if (!token) out += text;
+            else if (!write_question(out, codec, asked, token, at)) out += text;
+        };
+}
+
+/// Params as they are; no progress is asked for.
+inline params_writer given_params(json::object params)
+{
+    return [params = std::move(params)](std::string& out, const progress_token*) { write_value(out, params); };
+}
+
+inline params_writer no_params()
+{
+    return [](std::string& out, const progress_token* token) {
+        if (!token) return void(out += "{}");
+        token->write(out += R"({"_meta":{"progressToken":)");
+        out += "}}";
+    };
+}
+
+} // namespace detail
 
 COMCP_DECL context::context(std::shared_ptr<const detail::handler_environment> environment,
                             std::shared_ptr<detail::inbound> request, bool elsewhere)
@@ -25612,6 +26758,12 @@ COMCP_DECL void context::progress(double value, std::optional<double> total, std
                        });
 }
 
+COMCP_DECL void context::close_stream(std::optional<duration> retry)
+{
+    detail::on_session(*environment_, request_, elsewhere_,
+                       [request = request_, retry](detail::session& owner) { owner.close_stream(*request, retry); });
+}
+
 COMCP_DECL void context::log(log_level level, std::string_view text, std::string logger)
 {
     log_value(level, json::value(json::string_view(text.data(), text.size())), std::move(logger));
@@ -25635,51 +26787,120 @@ COMCP_DECL void context::log_value(log_level level, json::value data, std::strin
                        });
 }
 
-COMCP_DECL task<std::vector<root>> context::list_roots()
+COMCP_DECL std::uint64_t context::roots_changes() const
 {
-    const json_result answer = co_await request("roots", method::roots_list, "{}");
+    return environment_->roots_changes->load(std::memory_order_relaxed);
+}
+
+COMCP_DECL task<std::vector<root>> context::list_roots(request_options options)
+{
+    require("roots");
+    write_params write = detail::no_params();
+    const json_result answer = co_await ask(method::roots_list, std::move(write), std::move(options));
+    if (!array_member(answer.value, "roots")) { // no list is not an empty one
+        fault why = fail(errc::invalid_message, "the client's roots are not a list");
+        why.fate = outcome::completed;
+        throw error(std::move(why));
+    }
     co_return read_roots(answer.value);
+}
+
+COMCP_DECL task<sampling_result> context::sample(sampling_request asked, request_options options)
+{
+    if (auto wrong = check_sampling(asked, capabilities())) detail::refuse_to_send(std::move(*wrong));
+    write_params write = detail::typed_params<sampling_request>(*environment_->codec, std::move(asked), version());
+    const json_result answer = co_await ask(method::sampling_create_message, std::move(write), std::move(options));
+    co_return detail::received(read_sampling_result(answer.value));
+}
+
+COMCP_DECL task<elicitation_result> context::elicit(elicitation_request asked, request_options options)
+{
+    if (auto wrong = check_elicitation(asked, capabilities())) detail::refuse_to_send(std::move(*wrong));
+    const bool form = asked.mode == elicitation_mode::form;
+    const json::object schema = asked.requested_schema;
+    write_params write = detail::typed_params<elicitation_request>(*environment_->codec, std::move(asked), version());
+    const json_result answer = co_await ask(method::elicitation_create, std::move(write), std::move(options));
+    elicitation_result got = detail::received(read_elicitation_result(answer.value));
+    if (form && got.accepted()) detail::check_answer(schema, got.content);
+    co_return got;
+}
+
+COMCP_DECL task<elicitation_result> context::elicit_url(std::string message, std::string url, std::string id,
+                                                        request_options options)
+{
+    return elicit(elicitation_request::url_mode(std::move(message), std::move(url), std::move(id)), std::move(options));
 }
 
 COMCP_DECL task<json::object> context::sample(json::object params)
 {
-    std::string text;
-    write_value(text, params);
-    json_result answer = co_await request("sampling", method::sampling_create_message, std::move(text));
+    require("sampling");
+    const bool tools = params.contains("tools") || params.contains("toolChoice");
+    if (tools && !capabilities().has("sampling", "tools")) // H-13
+        detail::refuse_to_send(fail(errc::unsupported, "the client did not declare tools in sampling"));
+    write_params write = detail::given_params(std::move(params));
+    json_result answer = co_await ask(method::sampling_create_message, std::move(write), request_options());
     co_return std::move(answer.value);
 }
 
 COMCP_DECL task<json::object> context::elicit(json::object params)
 {
-    std::string text;
-    write_value(text, params);
-    json_result answer = co_await request("elicitation", method::elicitation_create, std::move(text));
+    require("elicitation");
+    elicitation_request as;
+    if (string_member(params, "mode") == "url") as.mode = elicitation_mode::url;
+    const revision since = as.mode == elicitation_mode::url ? revision::r2025_11_25 : revision::r2025_06_18;
+    if (version() < since) detail::refuse_to_send(fail(errc::unsupported, "the revision of the session lacks it"));
+    if (auto wrong = check_elicitation(as, capabilities())) detail::refuse_to_send(std::move(*wrong)); // H-20
+    write_params write = detail::given_params(std::move(params));
+    json_result answer = co_await ask(method::elicitation_create, std::move(write), request_options());
     co_return std::move(answer.value);
+}
+
+COMCP_DECL void context::elicitation_complete(std::string id) const
+{
+    if (version() < revision::r2025_11_25) return;
+    environment_->home->post([weak = environment_->owner, request = request_, id = std::move(id), at = version()] {
+        const auto session = weak.lock();
+        if (!session) return;
+        const exchange_id on = request->open() ? request->route().exchange : pipe_exchange;
+        session->notify(
+            method::elicitation_complete,
+            [&](std::string& out) { session->codec().write_elicitation_complete_params(out, id, at); }, send_hint{on});
+    });
+}
+
+COMCP_DECL void context::require(std::string_view capability) const
+{
+    if (!capabilities().has(capability))
+        detail::refuse_to_send(
+            fail(errc::unsupported, "the client did not declare \"" + std::string(capability) + "\""));
+}
+
+COMCP_DECL task<json_result> context::ask(std::string_view what, write_params write, request_options options) const
+{
+    // A request of ours belongs to the call that it serves: it ends with it (B-18).
+    const executor here = co_await asio::this_coro::executor;
+    std::shared_ptr<detail::progress_relay> relay;
+    if (options.progress_handler())
+        relay = std::make_shared<detail::progress_relay>(options.progress_handler(), elsewhere_ ? here : executor());
+    const detail::end_of_relay guard(relay);
+    task<json_result> operation;
+    executor home; // a context that is kept outlives the execution context, so it holds none
+    if (auto owner = environment_->owner.lock()) {
+        const duration within = options.total().value_or(environment_->server_request);
+        home = owner->executor();
+        operation = detail::ask_client(std::move(owner), what, std::move(write), within, environment_->keep_source,
+                                       request_, relay);
+    } else {
+        detail::refuse_to_send(fail(errc::closed, "the session has ended"));
+    }
+    if (!elsewhere_) co_return co_await std::move(operation);
+    co_return co_await detail::on_executor(std::move(home), std::move(operation));
 }
 
 COMCP_DECL void context::attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta)
 {
     source_ = std::move(source);
     meta_ = std::move(meta);
-}
-
-COMCP_DECL task<json_result> context::request(std::string_view capability, std::string_view what, std::string params)
-{
-    if (!environment_->peer->capabilities.has(capability))
-        throw error(fail(errc::unsupported, "the client did not declare \"" + std::string(capability) + "\""));
-    // A request of ours belongs to the call that it serves: it ends with it (B-18).
-    task<json_result> operation;
-    executor home; // a context that is kept outlives the execution context, so it holds none
-    if (const auto owner = environment_->owner.lock()) {
-        const call_timeouts times{environment_->server_request, environment_->server_request};
-        operation = detail::request_raw(owner, std::string(what), std::move(params), times, environment_->keep_source,
-                                        request_->route().exchange);
-        home = owner->executor();
-    } else {
-        throw error(fail(errc::closed, "the session has ended"));
-    }
-    if (!elsewhere_) co_return co_await std::move(operation);
-    co_return co_await detail::on_executor(std::move(home), std::move(operation));
 }
 
 COMCP_DECL const std::string& context::arguments_source() const
@@ -25698,98 +26919,388 @@ COMCP_DECL const json::object& context::meta() const
 
 } // namespace comcp::inline COMCP_ABI
 
-// ---- comcp/server/impl/http_old_sse.ipp
+// ---- comcp/server/impl/handler_call.ipp
 //
-// The old HTTP+SSE transport (2024-11-05) of an HTTP service: a GET whose stream is a session, and POSTs beside it.
-
-// ---- comcp/server/http_core.hpp
-//
-// What an HTTP service and its running requests share: see server/http_service.hpp. Every coroutine holds it, none
-// holds the service.
-
-// ---- comcp/server/server_core.hpp
-//
-// The part of a server that all its sessions share: who it is, its tools, its options, and which sessions live.
-
-// ---- comcp/server/registry.hpp
-//
-// What a server offers, as immutable snapshots: a change makes a new snapshot and replaces the old one whole, so any
-// number of sessions on any threads read without a lock while the host adds, changes and removes tools.
-
-// ---- comcp/server/tool_entry.hpp
-//
-// A registered tool with its handler erased, and how one call runs through it. The registry owns the entry and every
-// running call holds it, so a tool may be changed or removed while it runs.
+// How a request is taken in and its handler run: see server/handler_call.hpp.
 
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// One tools/call on its way into a handler. Everything it points at ends with the reader's turn.
-struct tool_call
+COMCP_DECL std::shared_ptr<inbound> handler_call::admit() const
 {
-    session& owner;
-    const std::shared_ptr<const handler_environment>& environment;
-    const rpc::message& request;
-    const answer_route& route;
-    const json::value& arguments;     // an object
-    std::string_view arguments_text;  // where sources are kept, else empty
-    const comcp::executor& elsewhere; // the host's executor for handlers; empty: none
+    auto admitted = owner.admit(request, route);
+    if (!admitted || !request.params) return admitted;
+    const json::object* meta = object_member(*request.params, "_meta");
+    const json::value* token = meta ? member(*meta, "progressToken") : nullptr;
+    if (!token) return admitted;
+    if (const json::string* text = token->if_string())
+        admitted->token = progress_token::string(std::string(text->data(), text->size()));
+    else if (token->is_int64()) admitted->token = progress_token(token->get_int64());
+    else if (token->is_uint64()) admitted->token = progress_token(token->get_uint64());
+    else if (token->is_double()) admitted->token = exact_token();
+    return admitted;
+}
 
-    reply now() const { return reply(owner.codec(), owner.spoken(), owner, &request.id, &route); }
+COMCP_DECL context handler_call::make_context(const std::shared_ptr<inbound>& admitted) const
+{
+    context made(environment, admitted, static_cast<bool>(elsewhere));
+    std::shared_ptr<const std::string> source;
+    std::shared_ptr<const json::object> meta;
+    if (!arguments_text.empty()) source = std::make_shared<const std::string>(arguments_text);
+    if (const json::object* sent = request.params ? object_member(*request.params, "_meta") : nullptr)
+        meta = std::make_shared<const json::object>(*sent, json::storage_ptr());
+    made.attach(std::move(source), std::move(meta));
+    return made;
+}
 
-    /// Takes the request in for a handler that answers later; null when it was refused.
-    std::shared_ptr<inbound> admit() const;
+COMCP_DECL std::optional<progress_token> handler_call::exact_token() const
+{
+    auto text = member_source(request.text, "params");
+    if (text) text = member_source(*text, "_meta");
+    if (text) text = member_source(*text, "progressToken");
+    return text ? rpc::id::from_number(*text) : std::nullopt;
+}
 
-    context make_context(const std::shared_ptr<inbound>& admitted, bool is_elsewhere) const;
+/// A plain handler answers; nothing escapes.
+inline void answer_with(const erased_handler& handler, void* given, context* ctx, const reply& to)
+{
+    try {
+        handler.type->answer(handler.function.get(), given, ctx, to);
+    } catch (...) {
+        handler.type->fail(given, to);
+    }
+}
 
-private:
-    /// A token beyond every integer type is still sent back digit by digit.
-    std::optional<progress_token> exact_token() const;
+COMCP_DECL void handler_call::run(const erased_handler& handler, void* given) const
+{
+    const handler_type& type = *handler.type;
+    if (type.start) {
+        auto admitted = admit();
+        if (!admitted) return;
+        auto body = type.start(handler.function, given, make_context(admitted));
+        if (elsewhere) owner.spawn_on(elsewhere, admitted, std::move(body));
+        else owner.spawn(std::move(admitted), std::move(body));
+        return;
+    }
+    if (type.blocking)
+        return owner.answer_error(&request.id, route, rpc_code::internal_error,
+                                  "this server has no executor for blocking handlers");
+    // A short plain function, in the reader's turn: nothing can interleave, so nothing is kept for it.
+    if (!type.takes_context) return answer_with(handler, given, nullptr, now());
+    const auto admitted = admit();
+    if (!admitted) return;
+    context ctx = make_context(admitted);
+    answer_with(handler, given, &ctx, reply(ctx));
+}
+
+inline task<void> run_plain(erased_handler handler, std::unique_ptr<erased_object> given, context ctx)
+{
+    if (ctx.cancelled()) co_return; // given up while it waited for the host's executor
+    answer_with(handler, given->get(), &ctx, reply(ctx));
+}
+
+COMCP_DECL void handler_call::run_elsewhere(const erased_handler& handler, std::unique_ptr<erased_object> given) const
+{
+    const auto admitted = admit();
+    if (!admitted) return;
+    owner.spawn_on(elsewhere, admitted, run_plain(handler, std::move(given), make_context(admitted)));
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/handles.ipp
+//
+// How what was registered is changed: see server/handles.hpp.
+
+// ---- comcp/server/prompt_entry.hpp
+//
+// A registered prompt with its handler erased: the arguments that it declares, and how they are bound.
+
+// ---- comcp/server/entry.hpp
+//
+// What the things that a server offers have in common: tools, resources, resource templates and prompts are all listed,
+// described, switched off and removed alike. Not for what a client can do with one: that is in tool_entry.hpp,
+// resource_entry.hpp and prompt_entry.hpp.
+
+#include <boost/json/object.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+enum class entry_kind : std::uint8_t {
+    tool,
+    resource,
+    resource_template,
+    prompt,
 };
 
-class tool_entry final
+inline constexpr std::array all_entry_kinds = {entry_kind::tool, entry_kind::resource, entry_kind::resource_template,
+                                               entry_kind::prompt};
+
+/// The members that every kind has.
+struct common_parts
+{
+    std::string& title;
+    std::string& description;
+    std::vector<icon>& icons;
+    json::object& meta;
+};
+
+/// One thing that a server offers. Once it is registered it never changes: it is replaced by a changed copy.
+class entry
 {
 public:
-    /// Makes the schemas. *Errors*: errc::invalid_argument when a note names no member.
-    tool_entry(comcp::tool described, erased_handler handler);
-    /// Shares the handler: to be changed and published in place of the other.
-    tool_entry(const tool_entry&) = default;
-    tool_entry& operator=(const tool_entry&) = delete;
-    ~tool_entry() = default;
+    entry() = default;
+    entry& operator=(const entry&) = delete;
+    virtual ~entry() = default;
 
-    /// Runs one call; leads to one answer.
-    void call(std::shared_ptr<const tool_entry> self, const tool_call& call) const;
-    /// Describes a member of the arguments. *Errors*: errc::invalid_argument when there is no such member.
-    void describe(std::string name, field note);
+    /// Its name, or its URI: unique among its kind.
+    virtual const std::string& key() const = 0;
+    /// Shares the handlers: to be changed and published in place of this one.
+    virtual std::shared_ptr<entry> copy() const = 0;
+    virtual common_parts parts() = 0;
+    /// Appends it as an item of a list.
+    virtual void write(std::string& out, const wire::codec& codec, revision at) const = 0;
     /// Needs an executor of the host to run on.
-    bool blocks() const { return handler_.type->blocking; }
+    virtual bool blocks() const = 0;
+    /// Something of it is completed.
+    virtual bool completes() const { return false; }
 
-    comcp::tool info;
     bool enabled = true;
+    std::uint64_t number = 0; ///< rises in the order of registration and is never given twice
 
-private:
-    /// False when the arguments do not bind; it is answered then.
-    bool bind(const tool_call& call, void* given) const;
-    /// A plain handler answers; nothing escapes.
-    void answer(const reply& to, void* given, context* ctx) const;
-    void run(const tool_call& call, void* given) const;
-    void run_elsewhere(const std::shared_ptr<const tool_entry>& self, const tool_call& call) const;
-    static task<void> run_plain(std::shared_ptr<const tool_entry> self, std::unique_ptr<erased_object> given,
-                                const wire::codec& codec, context ctx);
-
-    erased_handler handler_;
-    notes notes_;
+protected:
+    entry(const entry&) = default;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
 
-#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+class prompt_entry final : public entry
+{
+public:
+    /// Declares the members of a described struct; those of a map are declared by hand.
+    prompt_entry(prompt described, prompt_handler handler);
+    prompt_entry(const prompt_entry&) = default;
+
+    const std::string& key() const override { return info.name; }
+    std::shared_ptr<entry> copy() const override { return std::make_shared<prompt_entry>(*this); }
+    common_parts parts() override { return {info.title, info.description, info.icons, info.meta}; }
+    void write(std::string& out, const wire::codec& codec, revision at) const override;
+    bool blocks() const override { return handler_.run.type->blocking || completers_.blocks(); }
+
+    /// Leads to one answer; arguments that are missing or wrong are -32602.
+    void get(const handler_call& call, const json::object& arguments) const;
+
+    /// False when there is no such argument; else it leads to one answer.
+    bool complete(const handler_call& call, const completion_request& asked) const;
+    bool completes() const override { return !completers_.empty(); }
+    /// *Errors*: errc::invalid_argument when there is no such argument.
+    void set_completer(std::string argument, erased_handler completer);
+    /// Describes an argument. *Errors*: as above.
+    void describe(std::string_view argument, std::string description, std::string title);
+
+    prompt info;
+
+private:
+    prompt_argument* find(std::string_view name);
+
+    prompt_handler handler_;
+    completers completers_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/resource_entry.hpp
+//
+// Registered resources and templates of resources, with their handlers erased, and how one is read.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+class resource_entry final : public entry
+{
+public:
+    /// *Errors*: errc::invalid_argument when the handler wants variables.
+    resource_entry(resource described, resource_handler handler);
+    resource_entry(const resource_entry&) = default;
+
+    const std::string& key() const override { return info.uri; }
+    std::shared_ptr<entry> copy() const override { return std::make_shared<resource_entry>(*this); }
+    common_parts parts() override { return {info.title, info.description, info.icons, info.meta}; }
+    void write(std::string& out, const wire::codec& codec, revision at) const override;
+    bool blocks() const override { return handler_.run.type->blocking; }
+
+    /// Leads to one answer.
+    void read(const handler_call& call) const;
+
+    resource info;
+
+private:
+    resource_handler handler_;
+};
+
+class template_entry final : public entry
+{
+public:
+    /// *Errors*: errc::invalid_argument when the template is malformed, or lacks a variable that the handler requires.
+    template_entry(resource_template described, resource_handler handler);
+    template_entry(const template_entry&) = default;
+
+    const std::string& key() const override { return info.uri_template; }
+    std::shared_ptr<entry> copy() const override { return std::make_shared<template_entry>(*this); }
+    common_parts parts() override { return {info.title, info.description, info.icons, info.meta}; }
+    void write(std::string& out, const wire::codec& codec, revision at) const override;
+    bool blocks() const override { return handler_.run.type->blocking || completers_.blocks(); }
+
+    /// False when the URI is none of this template, or its variables do not bind; else it leads to one answer.
+    bool read(const handler_call& call, std::string_view uri) const;
+    bool matches(std::string_view uri) const;
+
+    /// False when there is no such variable; else it leads to one answer.
+    bool complete(const handler_call& call, const completion_request& asked) const;
+    bool completes() const override { return !completers_.empty(); }
+    /// *Errors*: errc::invalid_argument when there is no such variable.
+    void set_completer(std::string variable, erased_handler completer);
+
+    resource_template info;
+
+private:
+    bool has_variable(std::string_view name) const;
+
+    resource_handler handler_;
+    uri_template pattern_;
+    completers completers_;
+};
+
+/// The variables of a URI. For file URIs none that could lead out of the directory that is meant: a `..`, a NUL, or a
+/// slash where the template has none (2025-11-25, resources, security: G-8).
+std::optional<uri_variables> safe_variables(const uri_template& pattern, std::string_view uri);
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/server_core.hpp
+//
+// The part of a server that all its sessions share: who it is, what it offers, its options, and which sessions live.
+
+// ---- comcp/server/live_session.hpp
+//
+// One live session of a server as others reach it, from any thread: to wake it after a change, to end it, and what it
+// has subscribed to.
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Thread rule: any thread.
+class live_session : public std::enable_shared_from_this<live_session>
+{
+public:
+    explicit live_session(session& of) : home_(of.home()), owner_(of.weak_from_this()) {}
+
+    /// Runs `work(session&)` on the session's executor, or never.
+    template <class Work>
+    void post(Work work)
+    {
+        home_->post([weak = owner_, work = std::move(work)] {
+            if (auto owner = weak.lock()) work(*owner);
+        });
+    }
+
+    /// Tells the role that something has changed that it shares with others. Changes that come together are one.
+    void wake()
+    {
+        if (woken_.exchange(true)) return;
+        post([self = shared_from_this()](session& owner) {
+            self->woken_.store(false); // first: what changes from now on is told again
+            owner.tell_role(role_event::changed);
+        });
+    }
+
+    bool ended() const { return owner_.expired(); }
+
+private:
+    friend class subscription_table;
+
+    struct subscription
+    {
+        bool updated = false; // and not told yet
+    };
+
+    std::shared_ptr<home> home_;
+    std::weak_ptr<session> owner_;
+    std::atomic<bool> woken_{false};
+    // Guarded by the table:
+    std::map<std::string, subscription, std::less<>> wanted_;
+    std::deque<std::string> updated_; // in the order of the first update that was not told
+};
+
+/// Who has subscribed to what. An update waits at each subscriber, once for each URI, until it is told.
+///
+/// Thread rule: any thread.
+class subscription_table
+{
+public:
+    /// False when the session has `most` others already.
+    bool add(const std::shared_ptr<live_session>& by, std::string_view uri, std::size_t most);
+    void remove(live_session& by, std::string_view uri);
+    void remove_all(live_session& by);
+    std::vector<std::string> of(const live_session& by) const;
+
+    /// A resource has changed: wakes its subscribers.
+    void updated(std::string_view uri);
+    /// The next update to tell.
+    std::optional<std::string> take_updated(live_session& by);
+    bool has_updated(const live_session& by) const;
+
+private:
+    void forget(live_session& by, std::string_view uri);
+
+    mutable std::mutex mutex_;
+    std::map<std::string, std::vector<std::shared_ptr<live_session>>, std::less<>> by_uri_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/registry.hpp
+//
+// All that a server offers of one kind, as immutable snapshots: a change makes a new snapshot and replaces the old one
+// whole, so any number of sessions on any threads read without a lock while the host adds, changes and removes.
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -25804,65 +27315,68 @@ private:
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// All tools at one moment, in the order of their registration.
-class tool_set
+using entry_ptr = std::shared_ptr<const entry>;
+
+/// Everything of one kind at one moment, in the order of registration.
+class entry_set
 {
 public:
-    const std::vector<std::shared_ptr<const tool_entry>>& all() const { return entries_; }
+    /// Builds the index; called once, before the set is shared. `last` is the highest number that was ever given.
+    explicit entry_set(std::vector<entry_ptr> entries = {}, std::uint64_t last = 0);
 
-    /// The tool that may be called under this name; null when there is none or it is switched off.
-    const std::shared_ptr<const tool_entry>* find(std::string_view name) const
-    {
-        const auto at = by_name_.find(name);
-        if (at == by_name_.end() || !entries_[at->second]->enabled) return nullptr;
-        return &entries_[at->second];
-    }
+    const std::vector<entry_ptr>& all() const { return entries_; }
+    std::uint64_t last_number() const { return last_; }
 
-    const std::shared_ptr<const tool_entry>* find_any(std::string_view name) const
+    /// What may be used under this key; null when there is none or it is switched off.
+    const entry_ptr* find(std::string_view key) const
     {
-        const auto at = by_name_.find(name);
-        return at == by_name_.end() ? nullptr : &entries_[at->second];
+        const auto at = by_key_.find(key);
+        return at == by_key_.end() || !entries_[at->second]->enabled ? nullptr : &entries_[at->second];
     }
-
-    /// Builds the index; called once, before the set is shared.
-    explicit tool_set(std::vector<std::shared_ptr<const tool_entry>> entries = {}) : entries_(std::move(entries))
-    {
-        for (std::size_t i = 0; i < entries_.size(); ++i) by_name_.emplace(entries_[i]->info.name, i);
-    }
+    bool contains(std::string_view key) const { return by_key_.contains(key); }
+    /// Something of one is completed.
+    bool completes() const { return completes_; }
 
 private:
-    std::vector<std::shared_ptr<const tool_entry>> entries_;
-    std::unordered_map<std::string_view, std::size_t> by_name_; // views of the entries' own names
+    std::vector<entry_ptr> entries_;
+    std::unordered_map<std::string_view, std::size_t> by_key_; // views of the entries' own keys
+    std::uint64_t last_;
+    bool completes_ = false;
 };
 
+/// Whether a client of this revision sees the same list in both.
+bool same_list(const entry_set& left, const entry_set& right, const wire::codec& codec, revision at);
+
 /// Thread rule: any thread.
-class tool_registry
+class registry
 {
 public:
     using on_change = std::function<void()>;
 
-    /// Called after every change of what clients can see, on the thread that made it.
+    explicit registry(entry_kind kind) : kind_(kind) {}
+
+    /// Called after every change, on the thread that made it.
     void listen(on_change listener);
 
-    std::shared_ptr<const tool_set> snapshot() const;
+    std::shared_ptr<const entry_set> snapshot() const;
     /// Moves with every change, so that a reader takes the lock only when there is something new.
     std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
-    /// *Errors*: errc::invalid_argument when the name is empty or taken.
-    void add(std::shared_ptr<const tool_entry> entry);
+    /// *Errors*: errc::invalid_argument when the key is empty or taken.
+    void add(std::shared_ptr<entry> made);
 
-    /// False when there is no such tool. Calls that run are not disturbed.
-    bool remove(std::string_view name);
+    /// False when there is no such entry. Calls that run are not disturbed.
+    bool remove(std::string_view key);
 
-    /// Replaces a tool by a changed copy; does nothing when there is no such tool or `edit` returned false.
-    template <class Edit>
-    void edit(std::string_view name, Edit edit)
+    /// Replaces an entry by a changed copy; does nothing when there is no such entry. `change(entry&)` may throw.
+    template <class Change>
+    void edit(std::string_view key, Change change)
     {
-        change([&](std::vector<std::shared_ptr<const tool_entry>>& entries) {
-            for (auto& each : entries) {
-                if (each->info.name != name) continue;
-                auto changed = std::make_shared<tool_entry>(*each);
-                if (!edit(*changed)) return false;
+        publish([&](std::vector<entry_ptr>& entries) {
+            for (entry_ptr& each : entries) {
+                if (each->key() != key) continue;
+                auto changed = each->copy();
+                change(*changed);
                 each = std::move(changed);
                 return true;
             }
@@ -25872,14 +27386,14 @@ public:
 
 private:
     template <class Change>
-    bool change(Change make)
+    bool publish(Change make)
     {
         on_change tell;
         {
             const std::lock_guard lock(mutex_);
             auto entries = current_->all();
             if (!make(entries)) return false;
-            current_ = std::make_shared<const tool_set>(std::move(entries));
+            current_ = std::make_shared<const entry_set>(std::move(entries), last_);
             version_.fetch_add(1, std::memory_order_release);
             tell = listener_;
         }
@@ -25887,14 +27401,18 @@ private:
         return true;
     }
 
+    entry_kind kind_;
     mutable std::mutex mutex_;
-    std::shared_ptr<const tool_set> current_ = std::make_shared<const tool_set>();
+    std::shared_ptr<const entry_set> current_ = std::make_shared<const entry_set>();
+    std::uint64_t last_ = 0;
     std::atomic<std::uint64_t> version_{1};
     on_change listener_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25907,13 +27425,6 @@ namespace comcp::inline COMCP_ABI::detail
 
 class kept_state;
 
-/// One live session as the server reaches it from any thread.
-struct live_session
-{
-    std::shared_ptr<detail::home> home;
-    std::weak_ptr<session> owner;
-};
-
 /// Thread rule: any thread, but for the options before the first session.
 class server_core : public std::enable_shared_from_this<server_core>
 {
@@ -25922,18 +27433,21 @@ public:
 
     const identity who;
     server_options options;
-    tool_registry tools;
+    subscription_table subscriptions;
     comcp::executor handler_executor; ///< empty: the session's own
     std::shared_ptr<const middleware_chain> chain;
     std::shared_ptr<void> policy; ///< keeps the observer alive
     observer_ref observer;
 
-    server_capabilities capabilities() const;
+    registry& offers(entry_kind kind) { return offers_[static_cast<std::size_t>(kind)]; }
 
-    /// Tells every session that the tools have changed.
+    /// What is declared now; a handshake fixes it for its session. One that does not last takes no subscriptions.
+    server_capabilities capabilities(bool lasting);
+
+    /// Tells every session of every change.
     void listen_to_changes();
 
-    void add(const std::shared_ptr<session>& started);
+    void add(std::shared_ptr<live_session> started);
 
     /// Ends every session at once.
     void abandon_all();
@@ -25942,17 +27456,16 @@ public:
 
 private:
     template <class Work>
-    void post_to_all(Work work)
+    void for_all(Work work)
     {
         const std::lock_guard lock(mutex_);
-        for (const live_session& each : sessions_)
-            each.home->post([weak = each.owner, work] {
-                if (auto owner = weak.lock()) work(*owner);
-            });
+        for (const auto& each : sessions_) work(*each);
     }
 
+    std::array<registry, 4> offers_{registry(entry_kind::tool), registry(entry_kind::resource),
+                                    registry(entry_kind::resource_template), registry(entry_kind::prompt)};
     std::mutex mutex_;
-    std::vector<live_session> sessions_;
+    std::vector<std::shared_ptr<live_session>> sessions_;
     std::size_t sweep_at_ = 16;
 };
 
@@ -25970,13 +27483,226 @@ struct session_origin
 std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
                                              std::unique_ptr<transport> wire, session_origin from = {});
 
-/// *Errors*: errc::invalid_argument when a blocking tool has no executor.
-void check_blocking_tools(const server_core& core);
+/// *Errors*: errc::invalid_argument when a blocking handler has no executor.
+void check_blocking_handlers(server_core& core);
 
 /// Serves one client; see basic_server::serve.
 task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);
 
 } // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/tool_entry.hpp
+//
+// A registered tool with its handler erased: its schemas, and how a call's arguments are bound.
+
+#include <memory>
+#include <string>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+class tool_entry final : public entry
+{
+public:
+    /// Makes the schemas. *Errors*: errc::invalid_argument when a note names no member.
+    tool_entry(comcp::tool described, tool_handler handler);
+    tool_entry(const tool_entry&) = default;
+
+    const std::string& key() const override { return info.name; }
+    std::shared_ptr<entry> copy() const override { return std::make_shared<tool_entry>(*this); }
+    common_parts parts() override { return {info.title, info.description, info.icons, info.meta}; }
+    void write(std::string& out, const wire::codec& codec, revision at) const override;
+    bool blocks() const override { return handler_.run.type->blocking; }
+
+    /// Runs one call, whose `arguments` are an object; leads to one answer.
+    void call(const handler_call& call, const json::value& arguments) const;
+    /// Describes a member of the arguments. *Errors*: errc::invalid_argument when there is no such member.
+    void describe(std::string name, field note);
+
+    comcp::tool info;
+
+private:
+    /// False when the arguments do not bind; it is answered then.
+    bool bind(const handler_call& call, const json::value& arguments, void* given) const;
+
+    tool_handler handler_;
+    notes notes_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+COMCP_DECL entry_handle::entry_handle(std::weak_ptr<server_core> core, entry_kind kind, std::string key)
+    : core_(std::move(core)),
+      kind_(kind),
+      key_(std::move(key))
+{}
+
+template <class Entry, class Change>
+void entry_handle::edit(Change change)
+{
+    if (auto core = core_.lock())
+        core->offers(kind_).edit(key_, [&](entry& changed) { change(static_cast<Entry&>(changed)); });
+}
+
+COMCP_DECL void entry_handle::set_title(std::string text)
+{
+    edit<entry>([&](entry& changed) { changed.parts().title = std::move(text); });
+}
+
+COMCP_DECL void entry_handle::set_description(std::string text)
+{
+    edit<entry>([&](entry& changed) { changed.parts().description = std::move(text); });
+}
+
+COMCP_DECL void entry_handle::set_icons(std::vector<icon> pictures)
+{
+    edit<entry>([&](entry& changed) { changed.parts().icons = std::move(pictures); });
+}
+
+COMCP_DECL void entry_handle::set_meta(json::object value)
+{
+    edit<entry>([&](entry& changed) { changed.parts().meta = std::move(value); });
+}
+
+COMCP_DECL void entry_handle::enable(bool on)
+{
+    edit<entry>([&](entry& changed) { changed.enabled = on; });
+}
+
+COMCP_DECL bool entry_handle::remove()
+{
+    auto core = core_.lock();
+    return core && core->offers(kind_).remove(key_);
+}
+
+} // namespace detail
+
+COMCP_DECL tool_handle::tool_handle(std::weak_ptr<detail::server_core> core, std::string name)
+    : describing_handle(std::move(core), detail::entry_kind::tool, std::move(name))
+{}
+
+COMCP_DECL tool_handle& tool_handle::field(std::string member, comcp::field note)
+{
+    edit<detail::tool_entry>([&](detail::tool_entry& entry) { entry.describe(std::move(member), std::move(note)); });
+    return *this;
+}
+
+COMCP_DECL tool_handle& tool_handle::annotations(tool_annotations hints)
+{
+    edit<detail::tool_entry>([&](detail::tool_entry& entry) { entry.info.annotations = std::move(hints); });
+    return *this;
+}
+
+COMCP_DECL tool_handle& tool_handle::read_only()
+{
+    edit<detail::tool_entry>([](detail::tool_entry& entry) { entry.info.annotations.read_only_hint = true; });
+    return *this;
+}
+
+COMCP_DECL tool_handle& tool_handle::idempotent()
+{
+    edit<detail::tool_entry>([](detail::tool_entry& entry) { entry.info.annotations.idempotent_hint = true; });
+    return *this;
+}
+
+COMCP_DECL tool_handle& tool_handle::destructive(bool value)
+{
+    edit<detail::tool_entry>([&](detail::tool_entry& entry) { entry.info.annotations.destructive_hint = value; });
+    return *this;
+}
+
+COMCP_DECL tool_handle& tool_handle::output_schema(json::object schema)
+{
+    edit<detail::tool_entry>([&](detail::tool_entry& entry) { entry.info.output_schema = std::move(schema); });
+    return *this;
+}
+
+COMCP_DECL resource_handle::resource_handle(std::weak_ptr<detail::server_core> core, std::string uri)
+    : describing_handle(std::move(core), detail::entry_kind::resource, std::move(uri))
+{}
+
+COMCP_DECL resource_handle& resource_handle::mime_type(std::string type)
+{
+    edit<detail::resource_entry>([&](detail::resource_entry& entry) { entry.info.mime_type = std::move(type); });
+    return *this;
+}
+
+COMCP_DECL resource_handle& resource_handle::annotations(content_annotations hints)
+{
+    edit<detail::resource_entry>([&](detail::resource_entry& entry) { entry.info.annotations = std::move(hints); });
+    return *this;
+}
+
+COMCP_DECL resource_handle& resource_handle::size(std::int64_t bytes)
+{
+    edit<detail::resource_entry>([&](detail::resource_entry& entry) { entry.info.size = bytes; });
+    return *this;
+}
+
+COMCP_DECL resource_template_handle::resource_template_handle(std::weak_ptr<detail::server_core> core,
+                                                              std::string uri_template)
+    : describing_handle(std::move(core), detail::entry_kind::resource_template, std::move(uri_template))
+{}
+
+COMCP_DECL resource_template_handle& resource_template_handle::mime_type(std::string type)
+{
+    edit<detail::template_entry>([&](detail::template_entry& entry) { entry.info.mime_type = std::move(type); });
+    return *this;
+}
+
+COMCP_DECL resource_template_handle& resource_template_handle::annotations(content_annotations hints)
+{
+    edit<detail::template_entry>([&](detail::template_entry& entry) { entry.info.annotations = std::move(hints); });
+    return *this;
+}
+
+COMCP_DECL resource_template_handle& resource_template_handle::set_completer(std::string variable,
+                                                                             detail::erased_handler completer)
+{
+    edit<detail::template_entry>(
+        [&](detail::template_entry& entry) { entry.set_completer(std::move(variable), std::move(completer)); });
+    return *this;
+}
+
+COMCP_DECL prompt_handle::prompt_handle(std::weak_ptr<detail::server_core> core, std::string name)
+    : describing_handle(std::move(core), detail::entry_kind::prompt, std::move(name))
+{}
+
+COMCP_DECL prompt_handle& prompt_handle::argument(std::string name, std::string description, std::string title)
+{
+    edit<detail::prompt_entry>(
+        [&](detail::prompt_entry& entry) { entry.describe(name, std::move(description), std::move(title)); });
+    return *this;
+}
+
+COMCP_DECL prompt_handle& prompt_handle::set_completer(std::string argument, detail::erased_handler completer)
+{
+    edit<detail::prompt_entry>(
+        [&](detail::prompt_entry& entry) { entry.set_completer(std::move(argument), std::move(completer)); });
+    return *this;
+}
+
+} // namespace comcp::inline COMCP_ABI
+
+// ---- comcp/server/impl/http_old_sse.ipp
+//
+// The old HTTP+SSE transport (2024-11-05) of an HTTP service: a GET whose stream is a session, and POSTs beside it.
+
+// ---- comcp/server/http_core.hpp
+//
+// What an HTTP service and its running requests share: see server/http_service.hpp. Every coroutine holds it, none
+// holds the service.
 
 #include <atomic>
 #include <cstdint>
@@ -26301,6 +28027,12 @@ COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::reque
     if (!judged.accepted()) return http_error_answer(judged.status, judged.text, std::move(judged.answer_fields));
     head.answer_fields = std::move(judged.answer_fields);
     if (closed()) return http_error_answer(503, "the server takes no more requests", head.answer_fields);
+    if (head.whole_answer && head.method == "GET") {
+        // 2025-11-25, transports: 405 is what a server without this stream says (E-34).
+        http::fields carried = head.answer_fields;
+        carried.add("Allow", "POST, DELETE, OPTIONS");
+        return http_error_answer(405, "this server answers once and has no streams", std::move(carried));
+    }
     return std::nullopt;
 }
 
@@ -26449,6 +28181,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     http::session_transport& wire = *carrier;
     const auto kept = self->keeper ? std::make_shared<kept_session>(self->keeper) : nullptr;
     from.kept = kept;
+    if (whole.whole_answer) wire.answer_once();
     const std::shared_ptr<session> owner = make_server_session(served, ex, std::move(carrier), std::move(from));
     session_lease lease = self->table->adopt(owner, &wire, whole.principal, kept);
     if (!lease) {
@@ -26459,6 +28192,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
     co_await session::start(owner);
+    const bool initializes = member_source(whole.body, "method") == R"("initialize")";
     wire.deliver(posted, std::move(whole.body));
     if (posted->head() == http::exchange_head::undecided) co_await http::exchange::wait_head(posted);
     guard.stay();
@@ -26468,7 +28202,8 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
         // 2025-11-25, transports: a request without its session is a bad one (E-40). What was no message says so
         // itself.
         const bool bad = posted->head() == http::exchange_head::answer && posted->status() == 400;
-        if (bad || posted->head() == http::exchange_head::lost) co_return self->answer_of(posted, owner, whole);
+        if (bad || initializes || posted->head() == http::exchange_head::lost)
+            co_return self->answer_of(posted, owner, whole);
         co_return http_error_answer(400, "Mcp-Session-Id is missing", std::move(whole.answer_fields));
     }
     if (!owner->open())
@@ -26839,6 +28574,9 @@ COMCP_DECL task<http::response> http_core::post_old(session_table::in_use used, 
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    // While its stream is full the session reads nothing.
+    if (used.wire->waiting() >= owner->bounds().in_flight)
+        co_return http_error_answer(503, "too many requests wait", std::move(whole.answer_fields));
     // It keeps the session busy, and counts the body, until its answer is on the stream.
     http::exchange_form form;
     form.json = form.stream = false;
@@ -27208,6 +28946,183 @@ COMCP_DECL std::string answer_left_calls(std::string_view ids)
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+// ---- comcp/server/impl/listing.ipp
+//
+// How a page is written: see server/listing.hpp.
+
+// ---- comcp/server/listing.hpp
+//
+// One page of a list. Cursors say after which entry to go on, so they hold for ever and for every session: what is
+// added or removed between two pages neither repeats nor hides anything else. Pure.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+struct page_limits
+{
+    std::size_t items;
+    std::size_t bytes; ///< the item that reaches it is the last
+};
+
+/// Opaque for clients.
+std::string write_cursor(entry_kind kind, std::uint64_t after);
+
+/// Nothing when it was never given out for this list.
+std::optional<std::uint64_t> read_cursor(entry_kind kind, std::string_view text, const entry_set& list);
+
+/// Appends the result of a list method: what follows on the entry of number `after`, at least one entry if there is
+/// any, and the cursor of the next page if there is more.
+void write_page(std::string& out, std::string_view member, entry_kind kind, const entry_set& list, std::uint64_t after,
+                const page_limits& limits, const wire::codec& codec, revision at);
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+inline char letter_of(entry_kind kind) { return "trmp"[static_cast<std::size_t>(kind)]; }
+
+COMCP_DECL std::string write_cursor(entry_kind kind, std::uint64_t after)
+{
+    return letter_of(kind) + std::to_string(after);
+}
+
+COMCP_DECL std::optional<std::uint64_t> read_cursor(entry_kind kind, std::string_view text, const entry_set& list)
+{
+    if (!text.starts_with(letter_of(kind))) return std::nullopt;
+    text.remove_prefix(1);
+    std::uint64_t after = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), after);
+    const bool canonical = failed == std::errc() && end == text.data() + text.size() && !text.starts_with('0');
+    if (!canonical || after > list.last_number()) return std::nullopt;
+    return after;
+}
+
+COMCP_DECL void write_page(std::string& out, std::string_view member, entry_kind kind, const entry_set& list,
+                           std::uint64_t after, const page_limits& limits, const wire::codec& codec, revision at)
+{
+    append_all(out, {"{\"", member, "\":["});
+    const std::size_t start = out.size();
+    std::size_t items = 0;
+    std::uint64_t last = 0;
+    bool more = false;
+    for (const entry_ptr& each : list.all()) {
+        if (!each->enabled || each->number <= after) continue;
+        if (items != 0 && (items >= limits.items || out.size() - start >= limits.bytes)) {
+            more = true;
+            break;
+        }
+        if (items++ != 0) out += ',';
+        each->write(out, codec, at);
+        last = each->number;
+    }
+    out += ']';
+    if (more) write_string(out += R"(,"nextCursor":)", write_cursor(kind, last));
+    out += '}';
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/live_session.ipp
+//
+// Who has subscribed to what: see server/live_session.hpp.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL bool subscription_table::add(const std::shared_ptr<live_session>& by, std::string_view uri, std::size_t most)
+{
+    const std::lock_guard lock(mutex_);
+    if (by->wanted_.contains(uri)) return true;
+    if (by->wanted_.size() >= most) return false;
+    by->wanted_.emplace(uri, live_session::subscription());
+    auto at = by_uri_.find(uri);
+    if (at == by_uri_.end()) at = by_uri_.emplace(uri, std::vector<std::shared_ptr<live_session>>()).first;
+    at->second.push_back(by);
+    return true;
+}
+
+COMCP_DECL void subscription_table::forget(live_session& by, std::string_view uri)
+{
+    const auto at = by_uri_.find(uri);
+    if (at == by_uri_.end()) return;
+    std::erase_if(at->second, [&](const auto& each) { return each.get() == &by; });
+    if (at->second.empty()) by_uri_.erase(at);
+}
+
+COMCP_DECL void subscription_table::remove(live_session& by, std::string_view uri)
+{
+    const std::lock_guard lock(mutex_);
+    const auto at = by.wanted_.find(uri);
+    if (at == by.wanted_.end()) return;
+    if (at->second.updated) std::erase(by.updated_, at->first);
+    by.wanted_.erase(at);
+    forget(by, uri);
+}
+
+COMCP_DECL void subscription_table::remove_all(live_session& by)
+{
+    const std::lock_guard lock(mutex_);
+    for (const auto& [uri, state] : by.wanted_) forget(by, uri);
+    by.wanted_.clear();
+    by.updated_.clear();
+}
+
+COMCP_DECL std::vector<std::string> subscription_table::of(const live_session& by) const
+{
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> uris;
+    for (const auto& [uri, state] : by.wanted_) uris.push_back(uri);
+    return uris;
+}
+
+COMCP_DECL void subscription_table::updated(std::string_view uri)
+{
+    const std::lock_guard lock(mutex_);
+    const auto at = by_uri_.find(uri);
+    if (at == by_uri_.end()) return;
+    for (const auto& each : at->second) {
+        if (std::exchange(each->wanted_.find(uri)->second.updated, true)) continue;
+        each->updated_.emplace_back(uri);
+        each->wake();
+    }
+}
+
+COMCP_DECL std::optional<std::string> subscription_table::take_updated(live_session& by)
+{
+    const std::lock_guard lock(mutex_);
+    if (by.updated_.empty()) return std::nullopt;
+    std::string uri = std::move(by.updated_.front());
+    by.updated_.pop_front();
+    by.wanted_.find(uri)->second.updated = false;
+    return uri;
+}
+
+COMCP_DECL bool subscription_table::has_updated(const live_session& by) const
+{
+    const std::lock_guard lock(mutex_);
+    return !by.updated_.empty();
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/server/impl/manual_executor.ipp
 //
 // An executor that the host pumps: see server/manual_executor.hpp.
@@ -27231,6 +29146,280 @@ COMCP_DECL std::size_t manual_executor::pump(std::size_t max)
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/server/impl/prompt_entry.ipp
+//
+// How prompts are made: see server/prompt_entry.hpp.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL prompt_entry::prompt_entry(prompt described, prompt_handler handler)
+    : info(std::move(described)),
+      handler_(std::move(handler))
+{
+    if (!handler_.texts.described) return;
+    const struct_facts& facts = handler_.texts.described->facts();
+    for (std::size_t index = 0; index < facts.members.size(); ++index) {
+        const std::string_view name = facts.members[index].name;
+        prompt_argument* argument = find(name);
+        if (!argument) argument = &info.arguments.emplace_back(std::string(name));
+        argument->required = facts.defaults[index].required;
+        const field* note = facts.beside.find(name);
+        if (!note) continue;
+        if (argument->title.empty()) argument->title = note->title();
+        if (argument->description.empty()) argument->description = note->description();
+    }
+}
+
+COMCP_DECL void prompt_entry::write(std::string& out, const wire::codec& codec, revision at) const
+{
+    codec.write_prompt(out, info, at);
+}
+
+COMCP_DECL void prompt_entry::get(const handler_call& call, const json::object& arguments) const
+{
+    // 2025-11-25, prompts: values are strings, and what is required must be there (G-21, G-22).
+    const auto refuse = [&](std::string_view why) { call.now().send_error(rpc_code::invalid_params, why); };
+    text_map texts;
+    for (const json::key_value_pair& each : arguments) {
+        if (each.value().is_null()) continue;
+        const std::string_view name(each.key().data(), each.key().size());
+        const json::string* text = each.value().if_string();
+        if (!text) return refuse("the argument \"" + std::string(first_code_points(name, 64)) + "\" must be a string");
+        texts.emplace(name, std::string_view(text->data(), text->size()));
+    }
+    for (const prompt_argument& each : info.arguments)
+        if (each.required && !texts.contains(each.name)) return refuse("the argument \"" + each.name + "\" is missing");
+    run_handler(handler_.run, call, [&](void* given) {
+        bind_errors errors;
+        bind_texts(texts, handler_.texts, given, errors);
+        if (!errors.empty()) refuse("invalid arguments:\n" + errors.text());
+        return errors.empty();
+    });
+}
+
+COMCP_DECL prompt_argument* prompt_entry::find(std::string_view name)
+{
+    const auto found = std::ranges::find(info.arguments, name, &prompt_argument::name);
+    return found == info.arguments.end() ? nullptr : &*found;
+}
+
+COMCP_DECL bool prompt_entry::complete(const handler_call& call, const completion_request& asked) const
+{
+    if (std::ranges::find(info.arguments, asked.argument, &prompt_argument::name) == info.arguments.end()) return false;
+    completers_.complete(call, asked);
+    return true;
+}
+
+COMCP_DECL void prompt_entry::set_completer(std::string argument, erased_handler completer)
+{
+    if (!find(argument))
+        throw error(fail(errc::invalid_argument, "prompt \"" + info.name + "\" has no argument \"" + argument + "\""));
+    completers_.set(std::move(argument), std::move(completer));
+}
+
+COMCP_DECL void prompt_entry::describe(std::string_view argument, std::string description, std::string title)
+{
+    prompt_argument* found = find(argument);
+    if (!found)
+        throw error(fail(errc::invalid_argument,
+                         "prompt \"" + info.name + "\" has no argument \"" + std::string(argument) + "\""));
+    found->description = std::move(description);
+    if (!title.empty()) found->title = std::move(title);
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/question.ipp
+//
+// How a handler's request is sent and its progress told: see server/question.hpp.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL void progress_relay::tell(const progress& notice) const
+{
+    try {
+        tell_(notice);
+    } catch (...) { // it has only itself to blame
+    }
+}
+
+COMCP_DECL void progress_relay::pass(const progress& notice)
+{
+    if (!on_) return tell(notice);
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    const bool waits = newest_.has_value();
+    newest_ = notice;
+    if (!waits) asio::post(on_, [self = shared_from_this()] { self->deliver(); });
+}
+
+COMCP_DECL void progress_relay::deliver()
+{
+    std::optional<progress> notice;
+    {
+        const std::lock_guard lock(mutex_);
+        notice = std::exchange(newest_, std::nullopt);
+        if (ended_) return;
+    }
+    if (notice) tell(*notice);
+}
+
+COMCP_DECL void progress_relay::end()
+{
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+}
+
+/// While it waits.
+class question final : public pending_call
+{
+public:
+    question(session& in, std::string_view method, const params_writer& write, bool keep_source,
+             std::shared_ptr<progress_relay> relay)
+        : pending_call(in.lot(), method),
+          write_(write),
+          keep_source_(keep_source),
+          relay_(std::move(relay))
+    {}
+
+    json_result take() { return std::move(result_); }
+
+private:
+    void write_params(std::string& out) const override
+    {
+        const progress_token token(id());
+        write_(out, relay_ ? &token : nullptr);
+    }
+
+    std::optional<fault> read_result(const rpc::message& answer) override
+    {
+        result_.value = json::object(*answer.result, json::storage_ptr());
+        if (keep_source_)
+            if (const auto text = member_source(answer.text, "result")) result_.source = *text;
+        return std::nullopt;
+    }
+
+    void on_progress(const progress& notice) override
+    {
+        if (relay_) relay_->pass(notice);
+    }
+
+    const params_writer& write_;
+    bool keep_source_;
+    std::shared_ptr<progress_relay> relay_;
+    json_result result_;
+};
+
+COMCP_DECL task<json_result> ask_client(std::shared_ptr<session> self, std::string_view method, params_writer write,
+                                        duration within, bool keep_source, std::shared_ptr<inbound> for_call,
+                                        std::shared_ptr<progress_relay> relay)
+{
+    if (!for_call->open()) throw error(fail(errc::closed, "the call that asks has ended"));
+    question asked(*self, method, write, keep_source, std::move(relay));
+    asked.relates_to(for_call->route().exchange);
+    const call_timeouts times{within, within};
+    co_await session::perform(self, asked, times);
+    co_return asked.take();
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/registry.ipp
+//
+// What a server offers, as snapshots: see server/registry.hpp.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL entry_set::entry_set(std::vector<entry_ptr> entries, std::uint64_t last)
+    : entries_(std::move(entries)),
+      last_(last)
+{
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        by_key_.emplace(entries_[i]->key(), i);
+        completes_ = completes_ || entries_[i]->completes();
+    }
+}
+
+COMCP_DECL bool same_list(const entry_set& left, const entry_set& right, const wire::codec& codec, revision at)
+{
+    const auto next_listed = [](const entry_set& in, std::size_t& index) -> const entry* {
+        while (index < in.all().size() && !in.all()[index]->enabled) ++index;
+        return index < in.all().size() ? in.all()[index++].get() : nullptr;
+    };
+    std::string left_text;
+    std::string right_text;
+    std::size_t left_index = 0;
+    std::size_t right_index = 0;
+    for (;;) {
+        const entry* one = next_listed(left, left_index);
+        const entry* other = next_listed(right, right_index);
+        if (one == other) {
+            if (one) continue;
+            return true;
+        }
+        if (!one || !other) return false;
+        left_text.clear();
+        right_text.clear();
+        one->write(left_text, codec, at);
+        other->write(right_text, codec, at);
+        if (left_text != right_text) return false;
+    }
+}
+
+COMCP_DECL void registry::listen(on_change listener)
+{
+    const std::lock_guard lock(mutex_);
+    listener_ = std::move(listener);
+}
+
+COMCP_DECL std::shared_ptr<const entry_set> registry::snapshot() const
+{
+    const std::lock_guard lock(mutex_);
+    return current_;
+}
+
+COMCP_DECL void registry::add(std::shared_ptr<entry> made)
+{
+    publish([&](std::vector<entry_ptr>& entries) {
+        static constexpr std::string_view nouns[] = {"tool", "resource", "resource template", "prompt"};
+        const std::string noun(nouns[static_cast<std::size_t>(kind_)]);
+        if (made->key().empty()) throw error(fail(errc::invalid_argument, "a " + noun + " needs a name"));
+        if (current_->contains(made->key()))
+            throw error(fail(errc::invalid_argument, "there is a " + noun + " \"" + made->key() + "\" already"));
+        made->number = ++last_;
+        entries.push_back(std::move(made));
+        return true;
+    });
+}
+
+COMCP_DECL bool registry::remove(std::string_view key)
+{
+    return publish([&](std::vector<entry_ptr>& entries) {
+        return std::erase_if(entries, [&](const entry_ptr& each) { return each->key() == key; }) != 0;
+    });
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/server/impl/reply.ipp
 //
 // How an answer is written: see server/reply.hpp.
@@ -27242,11 +29431,18 @@ COMCP_DECL std::size_t manual_executor::pump(std::size_t max)
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL reply::reply(const wire::codec& codec, const context& ctx, bool elsewhere)
-    : codec_(&codec),
-      at_(ctx.version()),
-      context_(&ctx),
-      elsewhere_(elsewhere)
+COMCP_DECL reply::reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route)
+    : codec_(*shared.codec),
+      shared_(shared),
+      owner_(&owner),
+      id_(&id),
+      route_(&route)
+{}
+
+COMCP_DECL reply::reply(const context& ctx)
+    : codec_(*ctx.environment().codec),
+      shared_(ctx.environment()),
+      context_(&ctx)
 {}
 
 /// `write(std::string&)` appends the result object.
@@ -27254,16 +29450,29 @@ template <class Write>
 void reply::send(Write write) const
 {
     if (owner_) return owner_->answer(*id_, *route_, write);
-    if (!elsewhere_) {
+    if (!context_->elsewhere()) {
         if (session* owner = context_->request()->owner()) owner->answer(*context_->request(), write);
         return;
     }
     std::string text;
     write(text);
-    on_session(context_->environment(), context_->request(), true,
+    on_session(shared_, context_->request(), true,
                [request = context_->request(), text = std::move(text)](session& owner) {
                    owner.answer(*request, [&](std::string& out) { out += text; });
                });
+}
+
+COMCP_DECL void reply::send_error(std::int64_t code, std::string_view message, std::string_view data) const
+{
+    if (owner_) return owner_->answer_error(id_, *route_, code, message, data);
+    if (!context_->elsewhere()) {
+        if (session* owner = context_->request()->owner())
+            owner->answer_error(*context_->request(), code, message, data);
+        return;
+    }
+    on_session(shared_, context_->request(), true,
+               [request = context_->request(), code, message = std::string(message),
+                data = std::string(data)](session& owner) { owner.answer_error(*request, code, message, data); });
 }
 
 COMCP_DECL void reply::send_nothing() const
@@ -27273,12 +29482,12 @@ COMCP_DECL void reply::send_nothing() const
 
 COMCP_DECL void reply::send_text(std::string_view text) const
 {
-    send([&](std::string& out) { codec_->write_text_result(out, text, false, at_); });
+    send([&](std::string& out) { codec_.write_text_result(out, text, false, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_result(const tool_result& value) const
 {
-    send([&](std::string& out) { codec_->write_tool_result(out, value, at_); });
+    send([&](std::string& out) { codec_.write_tool_result(out, value, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_structured(std::string_view object) const
@@ -27286,25 +29495,242 @@ COMCP_DECL void reply::send_structured(std::string_view object) const
     send([&](std::string& out) {
         write_string(out += R"({"content":[{"type":"text","text":)", object);
         out += "}]";
-        if (at_ >= revision::r2025_06_18) (out += R"(,"structuredContent":)") += object;
+        if (shared_.peer->version >= revision::r2025_06_18) (out += R"(,"structuredContent":)") += object;
         out += '}';
     });
 }
 
 COMCP_DECL void reply::send_failure(std::string_view text) const
 {
-    send([&](std::string& out) { codec_->write_text_result(out, text, true, at_); });
+    send([&](std::string& out) { codec_.write_text_result(out, text, true, shared_.peer->version); });
 }
 
-COMCP_DECL void reply::send_exception() const
+COMCP_DECL void reply::send_resource(const resource_result& value) const
+{
+    send([&](std::string& out) { codec_.write_resource_result(out, value, shared_.peer->version); });
+}
+
+COMCP_DECL void reply::send_prompt(const prompt_result& value) const
+{
+    send([&](std::string& out) { codec_.write_prompt_result(out, value, shared_.peer->version); });
+}
+
+COMCP_DECL void reply::send_completion(const completion& value) const
+{
+    send([&](std::string& out) { codec_.write_completion(out, value, shared_.peer->version); });
+}
+
+COMCP_DECL void reply::send_resource_not_found(std::string_view uri) const
+{
+    std::string data = R"({"uri":)";
+    write_string(data, uri);
+    data += '}';
+    send_error(codec_.resource_not_found_code(shared_.peer->version), "no such resource", data);
+}
+
+/// What a client is told that cannot be sent to a URL by the error for it.
+inline std::string text_of(const url_elicitation_required& needed)
+{
+    std::string text = needed.what();
+    for (const elicitation_request& each : needed.required()) ((text += '\n') += each.message + ' ') += each.url;
+    return text;
+}
+
+/// 2025-11-25, elicitation: only that revision has the error, and only a client that can open URLs understands it.
+inline bool can_be_told(const handler_environment& shared, const url_elicitation_required& needed)
+{
+    if (shared.peer->version < revision::r2025_11_25) return false;
+    for (const elicitation_request& each : needed.required())
+        if (check_elicitation(each, shared.peer->capabilities)) return false;
+    return true;
+}
+
+inline std::string data_of(const url_elicitation_required& needed)
+{
+    std::string data;
+    write_value(data, url_elicitation_data(needed.required()));
+    return data;
+}
+
+COMCP_DECL void reply::send_tool_exception() const
 {
     try {
         throw;
     } catch (const tool_error& failure) {
         send_failure(failure.what());
+    } catch (const url_elicitation_required& needed) {
+        if (!can_be_told(shared_, needed)) return send_failure(text_of(needed));
+        send_error(rpc_code::url_elicitation_required, needed.what(), data_of(needed));
+    } catch (const request_error& refusal) {
+        send_error(refusal.code(), refusal.what());
     } catch (...) {
         send_failure("the tool failed");
     }
+}
+
+COMCP_DECL void reply::send_exception(std::string_view what, std::string_view uri) const
+{
+    try {
+        throw;
+    } catch (const resource_not_found& missing) {
+        if (uri.empty()) send_error(rpc_code::internal_error, missing.what());
+        else send_resource_not_found(uri);
+    } catch (const tool_error& failure) {
+        send_error(rpc_code::internal_error, failure.what());
+    } catch (const url_elicitation_required& needed) {
+        if (!can_be_told(shared_, needed)) return send_error(rpc_code::internal_error, text_of(needed));
+        send_error(rpc_code::url_elicitation_required, needed.what(), data_of(needed));
+    } catch (const request_error& refusal) {
+        send_error(refusal.code(), refusal.what());
+    } catch (...) {
+        send_error(rpc_code::internal_error, what);
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+// ---- comcp/server/impl/resource_entry.ipp
+//
+// How resources are read: see server/resource_entry.hpp and server/resource.hpp.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+COMCP_DECL void send_contents(const reply& to, const resource_target& target, std::vector<resource_contents> contents)
+{
+    resource_result result;
+    for (resource_contents& each : contents) {
+        if (each.uri.empty()) each.uri = target.uri;
+        if (each.mime_type.empty() && each.uri == target.uri) each.mime_type = target.mime_type;
+    }
+    result.contents = std::move(contents);
+    to.send_resource(result);
+}
+
+COMCP_DECL void send_text_contents(const reply& to, const resource_target& target, std::string_view text)
+{
+    to.send_resource(resource_result::text(target.uri, std::string(text), target.mime_type));
+}
+
+COMCP_DECL void send_blob(const reply& to, const resource_target& target, const blob& value)
+{
+    to.send_resource(
+        resource_result::bytes(target.uri, value.bytes, value.mime_type.empty() ? target.mime_type : value.mime_type));
+}
+
+COMCP_DECL resource_entry::resource_entry(resource described, resource_handler handler)
+    : info(std::move(described)),
+      handler_(std::move(handler))
+{
+    if (handler_.texts.described || handler_.texts.copy)
+        throw error(fail(errc::invalid_argument,
+                         "the handler of resource \"" + info.uri + "\" wants variables, which only a template has"));
+}
+
+COMCP_DECL void resource_entry::write(std::string& out, const wire::codec& codec, revision at) const
+{
+    codec.write_resource(out, info, at);
+}
+
+COMCP_DECL void resource_entry::read(const handler_call& call) const
+{
+    run_handler(handler_.run, call, [&](void* given) {
+        handler_.target(given) = {info.uri, info.mime_type};
+        if (handler_.takes_uri) *static_cast<std::string*>(handler_.arguments(given)) = info.uri;
+        return true;
+    });
+}
+
+COMCP_DECL std::optional<uri_variables> safe_variables(const uri_template& pattern, std::string_view uri)
+{
+    auto found = pattern.match(uri);
+    if (!found || pattern.text().size() < 5) return found;
+    std::string scheme = pattern.text().substr(0, 5);
+    for (char& letter : scheme)
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    if (scheme != "file:") return found;
+    for (const auto& [name, value] : *found) {
+        // Behind a slash, a path that is absolute would replace the one before it.
+        if (value.starts_with('/') && pattern.text().find("/{+" + name + "}") != std::string::npos) return std::nullopt;
+        for (std::size_t at = 0; at <= value.size();) {
+            const std::size_t end = std::min(value.find_first_of("/\\", at), value.size());
+            if (std::string_view(value).substr(at, end - at) == "..") return std::nullopt;
+            at = end + 1;
+        }
+    }
+    return found;
+}
+
+/// The fault of a handler that requires what the template cannot give.
+inline void check_variables(const uri_template& pattern, const text_arguments& wanted)
+{
+    if (!wanted.described) return;
+    const struct_facts& facts = wanted.described->facts();
+    const std::vector<std::string> names = pattern.variables();
+    for (const member_info& each : facts.members)
+        if (std::ranges::find(names, each.name) == names.end())
+            throw error(fail(errc::invalid_argument, "URI template \"" + pattern.text() + "\" has no variable \"" +
+                                                         std::string(each.name) + "\""));
+}
+
+COMCP_DECL template_entry::template_entry(resource_template described, resource_handler handler)
+    : info(std::move(described)),
+      handler_(std::move(handler)),
+      pattern_(uri_template::parse(info.uri_template).value())
+{
+    check_variables(pattern_, handler_.texts);
+}
+
+COMCP_DECL void template_entry::write(std::string& out, const wire::codec& codec, revision at) const
+{
+    codec.write_resource_template(out, info, at);
+}
+
+COMCP_DECL bool template_entry::matches(std::string_view uri) const
+{
+    return safe_variables(pattern_, uri).has_value();
+}
+
+COMCP_DECL bool template_entry::read(const handler_call& call, std::string_view uri) const
+{
+    const auto variables = safe_variables(pattern_, uri);
+    if (!variables) return false;
+    return run_handler(handler_.run, call, [&](void* given) {
+        handler_.target(given) = {std::string(uri), info.mime_type};
+        void* arguments = handler_.arguments(given);
+        if (handler_.takes_uri) *static_cast<std::string*>(arguments) = uri;
+        bind_errors errors;
+        bind_texts(*variables, handler_.texts, arguments, errors);
+        return errors.empty();
+    });
+}
+
+COMCP_DECL bool template_entry::has_variable(std::string_view name) const
+{
+    const std::vector<std::string> names = pattern_.variables();
+    return std::ranges::find(names, name) != names.end();
+}
+
+COMCP_DECL bool template_entry::complete(const handler_call& call, const completion_request& asked) const
+{
+    if (!has_variable(asked.argument)) return false;
+    completers_.complete(call, asked);
+    return true;
+}
+
+COMCP_DECL void template_entry::set_completer(std::string variable, erased_handler completer)
+{
+    if (!has_variable(variable))
+        throw error(fail(errc::invalid_argument,
+                         "URI template \"" + info.uri_template + "\" has no variable \"" + variable + "\""));
+    completers_.set(std::move(variable), std::move(completer));
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -27460,15 +29886,21 @@ struct on_signal
     }
 };
 
-/// Runs `server`, which was bound, until its `serve()` returns. Nothing else runs on `io` then.
+/// Runs `server`, which was bound, until its `serve()` returns. Nothing else runs on `io` then. *Errors*: what
+/// `serve()` threw.
 template <class Server>
 void run_until_signal(asio::io_context& io, Server& server, duration patience, std::string_view where)
 {
     asio::signal_set signals(io, SIGTERM, SIGINT);
     signals.async_wait(on_signal<Server>{signals, server, patience});
-    asio::co_spawn(io, server.serve(), [&io](std::exception_ptr) { io.stop(); });
+    std::exception_ptr failed;
+    asio::co_spawn(io, server.serve(), [&](std::exception_ptr why) {
+        failed = why;
+        io.stop();
+    });
     tell("serving at " + std::string(where));
     io.run();
+    if (failed) std::rethrow_exception(failed);
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -27555,14 +29987,19 @@ COMCP_DECL int run_http(const std::shared_ptr<server_core>& served, std::string_
 
 // ---- comcp/server/server_session.hpp
 //
-// What a server does with one client: the handshake, the list of tools and their calls, the log level. One object per
-// session, on the session's executor.
+// What a server does with one client: the handshake, lists and what is behind them, subscriptions, the log level. One
+// object per session, on the session's executor.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace comcp::inline COMCP_ABI::detail
 {
@@ -27570,35 +30007,14 @@ namespace comcp::inline COMCP_ABI::detail
 class server_session final : public session_role
 {
 public:
-    server_session(session& owner, std::shared_ptr<server_core> core, session_origin from = {})
-        : session_(owner),
-          core_(std::move(core)),
-          declared_(core_->capabilities()),
-          assumed_(from.assumed.has_value()),
-          kept_(std::move(from.kept))
-    {
-        auto shared = std::make_shared<handler_environment>();
-        shared->home = owner.home();
-        shared->owner = owner.weak_from_this();
-        auto peer = std::make_shared<peer_info>();
-        peer->version = from.assumed.value_or(peer->version);
-        shared->peer = std::move(peer);
-        shared->principal = std::move(from.principal);
-        shared->log = std::make_shared<log_gate>();
-        shared->server_request = core_->options.limits.server_request;
-        shared->keep_source = core_->options.keep_source;
-        environment_ = std::move(shared);
-        refresh_tools();
-        if (from.assumed) session_.speak(*from.assumed);
-        if (kept_ && kept_->taken) restore(kept_->record);
-    }
+    server_session(session& owner, std::shared_ptr<server_core> core, std::shared_ptr<live_session> live,
+                   session_origin from = {});
+    ~server_session() override;
 
     void on_request(const rpc::message& request, const answer_route& route) override;
-
-    void on_notification(const rpc::message&) override {} // none that a server must act upon (SHAPE 41)
-
+    void on_notification(const rpc::message& notice) override;
     void on_event(role_event what) override;
-
+    void on_ended(const fault& why) override;
     bool serves() const override { return true; }
 
     void describe_peer(middleware_message& message) const override
@@ -27607,18 +30023,61 @@ public:
         message.principal = environment_->principal;
     }
 
+    // What a client has chosen, as values: to be kept, and to be put into a session that goes on for another.
+
+    std::vector<std::string> subscriptions() const { return core_->subscriptions.of(*live_); }
+    /// Those beyond the limit are left out.
+    void restore_subscriptions(const std::vector<std::string>& uris);
+    log_level least_logged() const { return environment_->log->least.load(std::memory_order_relaxed); }
+    void restore_log_level(log_level least) { environment_->log->least.store(least, std::memory_order_relaxed); }
+
 private:
+    using on_method = void (server_session::*)(const rpc::message& request, const answer_route& route);
+    struct served_method
+    {
+        std::string_view name;
+        on_method serve;
+    };
+    static on_method find_method(std::string_view name);
+
+    /// One of the lists, as this session has seen it.
+    struct seen_list
+    {
+        std::shared_ptr<const entry_set> now;
+        std::uint64_t version = 0;
+        std::shared_ptr<const entry_set> told; ///< the one that it was compared with last
+        bool due = false;                      ///< the client is to be told of a change
+    };
+
     void on_initialize(const rpc::message& request, const answer_route& route);
-
-    void on_list(const rpc::message& request, const answer_route& route);
-
-    void on_call(const rpc::message& request, const answer_route& route);
-
-    void refuse(const rpc::message& request, const answer_route& route, std::string_view why);
-
     void on_set_level(const rpc::message& request, const answer_route& route);
 
-    void refresh_tools();
+    void on_list_tools(const rpc::message& request, const answer_route& route);
+    void on_list_resources(const rpc::message& request, const answer_route& route);
+    void on_list_templates(const rpc::message& request, const answer_route& route);
+    void on_list_prompts(const rpc::message& request, const answer_route& route);
+    void on_list(const rpc::message& request, const answer_route& route, entry_kind kind, std::string_view member);
+
+    void on_call(const rpc::message& request, const answer_route& route);
+    void on_read(const rpc::message& request, const answer_route& route);
+    void on_subscribe(const rpc::message& request, const answer_route& route);
+    void on_unsubscribe(const rpc::message& request, const answer_route& route);
+    void on_get_prompt(const rpc::message& request, const answer_route& route);
+    void on_complete(const rpc::message& request, const answer_route& route);
+
+    void answer_nothing(const rpc::message& request, const answer_route& route);
+    /// As -32602.
+    void refuse(const rpc::message& request, const answer_route& route, std::string_view why);
+    handler_call call_of(const rpc::message& request, const answer_route& route, std::string_view source = {}) const;
+
+    const entry_set& offered(entry_kind kind);
+    bool has_resource(std::string_view uri);
+    void forget_changes();
+    void look_for_changes();
+    bool has_room() const;
+    void tell_list(std::initializer_list<entry_kind> kinds, std::string_view capability, std::string_view notice);
+    void tell_changes();
+    void try_again_later();
 
     // What another process needs to go on with the session, and going on with it here.
     void describe(session_record& to) const;
@@ -27628,11 +30087,12 @@ private:
 
     session& session_;
     std::shared_ptr<server_core> core_;
+    std::shared_ptr<live_session> live_;
     server_capabilities declared_;
     std::shared_ptr<const handler_environment> environment_;
-    std::shared_ptr<const tool_set> tools_;
-    std::uint64_t tools_version_ = 0;
-    std::uint64_t changes_told_ = 0;
+    std::array<seen_list, all_entry_kinds.size()> lists_;
+    std::unique_ptr<timer> again_; // runs while something waits for room in the output
+    duration again_after_{};
     bool assumed_; // a session that is one request only
     std::shared_ptr<kept_state> kept_;
 };
@@ -27770,7 +30230,7 @@ COMCP_DECL task<void> line_core::at_home(std::shared_ptr<line_core> self, task<v
 
 COMCP_DECL task<void> line_core::run(std::shared_ptr<line_core> self)
 {
-    check_blocking_tools(*self->served_);
+    check_blocking_handlers(*self->served_);
     if (!std::exchange(self->running_, true)) self->acceptor_.start(self);
     auto end = self->until_finished();
     co_await std::move(end);
@@ -27943,8 +30403,7 @@ COMCP_DECL std::size_t line_server::sessions() const { return core_->sessions();
 
 // ---- comcp/server/impl/server.ipp
 //
-// A server, what its sessions share, and the tools that it offers: see server/server.hpp, server/server_core.hpp and
-// server/registry.hpp.
+// A server, what its sessions share, and how things are registered: see server/server.hpp and server/server_core.hpp.
 
 #include <memory>
 #include <string>
@@ -27953,102 +30412,6 @@ COMCP_DECL std::size_t line_server::sessions() const { return core_->sessions();
 
 namespace comcp::inline COMCP_ABI
 {
-
-COMCP_DECL tool_handle::tool_handle(std::weak_ptr<detail::server_core> core, std::string name)
-    : core_(std::move(core)),
-      name_(std::move(name))
-{}
-
-/// `change(tool_entry&)` returns whether there is something to publish.
-template <class Change>
-tool_handle& tool_handle::edit(Change change)
-{
-    if (auto core = core_.lock()) core->tools.edit(name_, std::move(change));
-    return *this;
-}
-
-COMCP_DECL tool_handle& tool_handle::field(std::string member, comcp::field note)
-{
-    return edit([&](detail::tool_entry& entry) {
-        entry.describe(std::move(member), std::move(note));
-        return true;
-    });
-}
-
-COMCP_DECL tool_handle& tool_handle::title(std::string text)
-{
-    return edit([&](detail::tool_entry& entry) {
-        entry.info.title = std::move(text);
-        return true;
-    });
-}
-
-COMCP_DECL tool_handle& tool_handle::description(std::string text)
-{
-    return edit([&](detail::tool_entry& entry) {
-        entry.info.description = std::move(text);
-        return true;
-    });
-}
-
-COMCP_DECL tool_handle& tool_handle::annotations(tool_annotations hints)
-{
-    return edit([&](detail::tool_entry& entry) {
-        entry.info.annotations = std::move(hints);
-        return true;
-    });
-}
-
-COMCP_DECL tool_handle& tool_handle::read_only()
-{
-    return edit([](detail::tool_entry& entry) {
-        entry.info.annotations.read_only_hint = true;
-        return true;
-    });
-}
-
-COMCP_DECL tool_handle& tool_handle::idempotent()
-{
-    return edit([](detail::tool_entry& entry) {
-        entry.info.annotations.idempotent_hint = true;
-        return true;
-    });
-}
-
-COMCP_DECL tool_handle& tool_handle::destructive(bool value)
-{
-    return edit([&](detail::tool_entry& entry) {
-        entry.info.annotations.destructive_hint = value;
-        return true;
-    });
-}
-
-COMCP_DECL tool_handle& tool_handle::output_schema(json::object schema)
-{
-    return edit([&](detail::tool_entry& entry) {
-        entry.info.output_schema = std::move(schema);
-        return true;
-    });
-}
-
-COMCP_DECL tool_handle& tool_handle::meta(json::object value)
-{
-    return edit([&](detail::tool_entry& entry) {
-        entry.info.meta = std::move(value);
-        return true;
-    });
-}
-
-COMCP_DECL void tool_handle::enable(bool on)
-{
-    edit([&](detail::tool_entry& entry) { return std::exchange(entry.enabled, on) != on; });
-}
-
-COMCP_DECL bool tool_handle::remove()
-{
-    auto core = core_.lock();
-    return core && core->tools.remove(name_);
-}
 
 namespace detail
 {
@@ -28063,22 +30426,51 @@ COMCP_DECL std::shared_ptr<server_core> make_server(identity who, server_options
     return core;
 }
 
-COMCP_DECL tool_handle add_tool(const std::shared_ptr<server_core>& core, tool described, erased_handler handler)
+COMCP_DECL tool_handle add_tool(const std::shared_ptr<server_core>& core, tool described, tool_handler handler)
 {
     std::string name = described.name;
-    core->tools.add(std::make_shared<tool_entry>(std::move(described), std::move(handler)));
+    core->offers(entry_kind::tool).add(std::make_shared<tool_entry>(std::move(described), std::move(handler)));
     return tool_handle(core, std::move(name));
 }
 
 COMCP_DECL tool_handle add_tool(const std::shared_ptr<server_core>& core, std::string name, std::string description,
-                                erased_handler handler)
+                                tool_handler handler)
 {
     tool described(std::move(name));
     described.description = std::move(description);
     return add_tool(core, std::move(described), std::move(handler));
 }
 
-COMCP_DECL bool remove_tool(server_core& core, std::string_view name) { return core.tools.remove(name); }
+COMCP_DECL resource_handle add_resource(const std::shared_ptr<server_core>& core, resource described,
+                                        resource_handler handler)
+{
+    std::string uri = described.uri;
+    core->offers(entry_kind::resource).add(std::make_shared<resource_entry>(std::move(described), std::move(handler)));
+    return resource_handle(core, std::move(uri));
+}
+
+COMCP_DECL resource_template_handle add_template(const std::shared_ptr<server_core>& core, resource_template described,
+                                                 resource_handler handler)
+{
+    std::string pattern = described.uri_template;
+    core->offers(entry_kind::resource_template)
+        .add(std::make_shared<template_entry>(std::move(described), std::move(handler)));
+    return resource_template_handle(core, std::move(pattern));
+}
+
+COMCP_DECL prompt_handle add_prompt(const std::shared_ptr<server_core>& core, prompt described, prompt_handler handler)
+{
+    std::string name = described.name;
+    core->offers(entry_kind::prompt).add(std::make_shared<prompt_entry>(std::move(described), std::move(handler)));
+    return prompt_handle(core, std::move(name));
+}
+
+COMCP_DECL bool remove_tool(server_core& core, std::string_view name)
+{
+    return core.offers(entry_kind::tool).remove(name);
+}
+
+COMCP_DECL void resource_updated(server_core& core, std::string_view uri) { core.subscriptions.updated(uri); }
 COMCP_DECL void set_handler_executor(server_core& core, executor ex) { core.handler_executor = std::move(ex); }
 COMCP_DECL void add_middleware(server_core& core, middleware part)
 {
@@ -28092,39 +30484,53 @@ COMCP_DECL const identity& identity_of(const server_core& core) { return core.wh
 COMCP_DECL void close_server(server_core& core) { core.close_all(); }
 COMCP_DECL void abandon_server(server_core& core) { core.abandon_all(); }
 
-COMCP_DECL server_capabilities server_core::capabilities() const
+COMCP_DECL server_capabilities server_core::capabilities(bool lasting)
 {
+    const auto resources = offers(entry_kind::resource).snapshot();
+    const auto templates = offers(entry_kind::resource_template).snapshot();
+    const auto prompts = offers(entry_kind::prompt).snapshot();
     server_capabilities declared;
-    declared.declare("tools", "listChanged").declare("logging");
+    declared.declare("tools", "listChanged");
+    if (options.offer_resources || !resources->all().empty() || !templates->all().empty()) {
+        if (options.subscriptions && lasting) declared.declare("resources", "subscribe");
+        declared.declare("resources", "listChanged");
+    }
+    if (options.offer_prompts || !prompts->all().empty()) declared.declare("prompts", "listChanged");
+    if (options.offer_completions || templates->completes() || prompts->completes()) declared.declare("completions");
+    declared.declare("logging");
     return declared;
 }
 
 COMCP_DECL void server_core::listen_to_changes()
 {
-    tools.listen([weak = weak_from_this()] {
-        if (auto self = weak.lock())
-            self->post_to_all([](session& each) { each.tell_role(role_event::tools_changed); });
-    });
+    for (registry& each : offers_)
+        each.listen([weak = weak_from_this()] {
+            if (auto self = weak.lock()) self->for_all([](live_session& one) { one.wake(); });
+        });
 }
 
-COMCP_DECL void server_core::add(const std::shared_ptr<session>& started)
+COMCP_DECL void server_core::add(std::shared_ptr<live_session> started)
 {
     const std::lock_guard lock(mutex_);
     if (sessions_.size() >= sweep_at_) { // rarely, so that a session costs the same however many there are
-        std::erase_if(sessions_, [](const live_session& each) { return each.owner.expired(); });
+        std::erase_if(sessions_, [](const auto& each) { return each->ended(); });
         sweep_at_ = 2 * sessions_.size() + 16;
     }
-    sessions_.push_back({started->home(), started});
+    sessions_.push_back(std::move(started));
 }
 
 COMCP_DECL void server_core::abandon_all()
 {
-    post_to_all([](session& each) { each.abandon(fault(errc::closed, "the server was closed")); });
+    for_all([](live_session& each) {
+        each.post([](session& owner) { owner.abandon(fault(errc::closed, "the server was closed")); });
+    });
 }
 
 COMCP_DECL void server_core::close_all()
 {
-    post_to_all([](session& each) { each.begin_close(fault(errc::closed, "the server was closed"), false); });
+    for_all([](live_session& each) {
+        each.post([](session& owner) { owner.begin_close(fault(errc::closed, "the server was closed"), false); });
+    });
 }
 
 COMCP_DECL std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
@@ -28133,24 +30539,28 @@ COMCP_DECL std::shared_ptr<session> make_server_session(const std::shared_ptr<se
     auto made = std::make_shared<session>(ex, std::move(wire), core->options.limits, core->observer);
     made->keep_alive(core->policy); // the observer
     made->set_chain(core->chain);
-    made->set_role(std::make_unique<server_session>(*made, core, std::move(from)));
-    core->add(made);
+    auto live = std::make_shared<live_session>(*made);
+    made->set_role(std::make_unique<server_session>(*made, core, live, std::move(from)));
+    core->add(std::move(live));
     return made;
 }
 
-COMCP_DECL void check_blocking_tools(const server_core& core)
+COMCP_DECL void check_blocking_handlers(server_core& core)
 {
-    const auto tools = core.tools.snapshot();
-    for (const auto& each : tools->all())
-        if (each->blocks() && !core.handler_executor)
-            throw error(fail(errc::invalid_argument, "the blocking tool \"" + each->info.name +
-                                                         "\" needs an executor: server.handlers_on(...)"));
+    if (core.handler_executor) return;
+    for (const entry_kind kind : all_entry_kinds) {
+        const auto offered = core.offers(kind).snapshot();
+        for (const entry_ptr& each : offered->all())
+            if (each->blocks())
+                throw error(fail(errc::invalid_argument, "the blocking handler of \"" + each->key() +
+                                                             "\" needs an executor: server.handlers_on(...)"));
+    }
 }
 
 COMCP_DECL task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire)
 {
     const comcp::executor ex = co_await asio::this_coro::executor;
-    check_blocking_tools(*core);
+    check_blocking_handlers(*core);
     const auto started = make_server_session(core, ex, std::move(wire));
     const abandon_on_exit guard(started);
     co_await session::start(started);
@@ -28158,44 +30568,216 @@ COMCP_DECL task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<
     co_return started->why_ended();
 }
 
-COMCP_DECL void tool_registry::listen(on_change listener)
-{
-    const std::lock_guard lock(mutex_);
-    listener_ = std::move(listener);
-}
-
-COMCP_DECL std::shared_ptr<const tool_set> tool_registry::snapshot() const
-{
-    const std::lock_guard lock(mutex_);
-    return current_;
-}
-
-COMCP_DECL void tool_registry::add(std::shared_ptr<const tool_entry> entry)
-{
-    change([&](std::vector<std::shared_ptr<const tool_entry>>& entries) {
-        if (entry->info.name.empty()) throw error(fail(errc::invalid_argument, "a tool needs a name"));
-        if (current_->find_any(entry->info.name))
-            throw error(fail(errc::invalid_argument, "there is a tool \"" + entry->info.name + "\" already"));
-        entries.push_back(std::move(entry));
-        return true;
-    });
-}
-
-COMCP_DECL bool tool_registry::remove(std::string_view name)
-{
-    return change([&](std::vector<std::shared_ptr<const tool_entry>>& entries) {
-        return std::erase_if(entries, [&](const auto& each) { return each->info.name == name; }) != 0;
-    });
-}
-
 } // namespace detail
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/server/impl/server_requests.ipp
+//
+// What a server answers to the methods of lists, tools, resources, prompts and completions: see
+// server/server_session.hpp.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// A string among the params.
+inline std::optional<std::string_view> text_param(const rpc::message& request, std::string_view name)
+{
+    return request.params ? string_member(*request.params, name) : std::nullopt;
+}
+
+COMCP_DECL server_session::on_method server_session::find_method(std::string_view name)
+{
+    static constexpr served_method methods[] = {
+        {method::tools_list, &server_session::on_list_tools},
+        {method::resources_read, &server_session::on_read},
+        {method::resources_list, &server_session::on_list_resources},
+        {method::resources_templates_list, &server_session::on_list_templates},
+        {method::resources_subscribe, &server_session::on_subscribe},
+        {method::resources_unsubscribe, &server_session::on_unsubscribe},
+        {method::prompts_list, &server_session::on_list_prompts},
+        {method::prompts_get, &server_session::on_get_prompt},
+        {method::completion_complete, &server_session::on_complete},
+        {method::logging_set_level, &server_session::on_set_level},
+        {method::tools_call, &server_session::on_call},
+    };
+    for (const served_method& each : methods)
+        if (each.name == name) return each.serve;
+    return nullptr;
+}
+
+COMCP_DECL handler_call server_session::call_of(const rpc::message& request, const answer_route& route,
+                                                std::string_view source) const
+{
+    return {session_, environment_, request, route, core_->handler_executor, source};
+}
+
+// ---- lists ---------------------------------------------------------------------------------------------------------
+
+COMCP_DECL void server_session::on_list_tools(const rpc::message& request, const answer_route& route)
+{
+    on_list(request, route, entry_kind::tool, "tools");
+}
+
+COMCP_DECL void server_session::on_list_resources(const rpc::message& request, const answer_route& route)
+{
+    on_list(request, route, entry_kind::resource, "resources");
+}
+
+COMCP_DECL void server_session::on_list_templates(const rpc::message& request, const answer_route& route)
+{
+    on_list(request, route, entry_kind::resource_template, "resourceTemplates");
+}
+
+COMCP_DECL void server_session::on_list_prompts(const rpc::message& request, const answer_route& route)
+{
+    on_list(request, route, entry_kind::prompt, "prompts");
+}
+
+COMCP_DECL void server_session::on_list(const rpc::message& request, const answer_route& route, entry_kind kind,
+                                        std::string_view name)
+{
+    const entry_set& list = offered(kind);
+    std::uint64_t after = 0;
+    if (const json::value* cursor = request.params ? member(*request.params, "cursor") : nullptr) {
+        const json::string* text = cursor->if_string();
+        const auto found = text ? read_cursor(kind, {text->data(), text->size()}, list) : std::nullopt;
+        if (!found) return refuse(request, route, "no such cursor"); // F-3
+        after = *found;
+    }
+    const page_limits limits{core_->options.page_items, core_->options.page_bytes};
+    session_.answer(request.id, route, [&](std::string& out) {
+        write_page(out, name, kind, list, after, limits, session_.codec(), session_.spoken());
+    });
+}
+
+// ---- tools ---------------------------------------------------------------------------------------------------------
+
+COMCP_DECL void server_session::on_call(const rpc::message& request, const answer_route& route)
+{
+    // 2025-11-25, tools, error handling: an unknown tool and malformed params are protocol errors (F-14).
+    const json::value* name = nullptr;
+    const json::value* arguments = nullptr;
+    if (request.params) {
+        name = request.params->if_contains("name");
+        arguments = request.params->if_contains("arguments");
+    }
+    if (!name || !name->is_string()) return refuse(request, route, "the name of the tool is missing");
+    if (arguments && arguments->is_null()) arguments = nullptr;
+    if (arguments && !arguments->is_object()) return refuse(request, route, "arguments must be an object");
+
+    const std::string_view wanted(name->get_string().data(), name->get_string().size());
+    const entry_ptr* found = offered(entry_kind::tool).find(wanted);
+    if (!found) return refuse(request, route, "unknown tool: " + std::string(first_code_points(wanted, 128)));
+
+    static const json::value no_arguments = json::object();
+    std::string_view source;
+    if (environment_->keep_source && arguments)
+        if (const auto params = member_source(request.text, "params"))
+            source = member_source(*params, "arguments").value_or("");
+    static_cast<const tool_entry&>(**found).call(call_of(request, route, source),
+                                                 arguments ? *arguments : no_arguments);
+}
+
+// ---- resources -----------------------------------------------------------------------------------------------------
+
+COMCP_DECL void server_session::on_read(const rpc::message& request, const answer_route& route)
+{
+    const auto uri = text_param(request, "uri");
+    if (!uri) return refuse(request, route, "the uri is missing");
+    const handler_call call = call_of(request, route);
+    if (const entry_ptr* found = offered(entry_kind::resource).find(*uri))
+        return static_cast<const resource_entry&>(**found).read(call);
+    for (const entry_ptr& each : offered(entry_kind::resource_template).all())
+        if (each->enabled && static_cast<const template_entry&>(*each).read(call, *uri)) return;
+    call.now().send_resource_not_found(*uri);
+}
+
+COMCP_DECL bool server_session::has_resource(std::string_view uri)
+{
+    if (offered(entry_kind::resource).find(uri)) return true;
+    for (const entry_ptr& each : offered(entry_kind::resource_template).all())
+        if (each->enabled && static_cast<const template_entry&>(*each).matches(uri)) return true;
+    return false;
+}
+
+COMCP_DECL void server_session::on_subscribe(const rpc::message& request, const answer_route& route)
+{
+    const auto uri = text_param(request, "uri");
+    if (!uri) return refuse(request, route, "the uri is missing");
+    if (!has_resource(*uri)) return call_of(request, route).now().send_resource_not_found(*uri);
+    if (!core_->subscriptions.add(live_, *uri, core_->options.limits.subscriptions))
+        return session_.answer_error(&request.id, route, rpc_code::internal_error, "too many subscriptions");
+    keep_state();
+    answer_nothing(request, route);
+}
+
+COMCP_DECL void server_session::on_unsubscribe(const rpc::message& request, const answer_route& route)
+{
+    const auto uri = text_param(request, "uri");
+    if (!uri) return refuse(request, route, "the uri is missing");
+    core_->subscriptions.remove(*live_, *uri);
+    keep_state();
+    answer_nothing(request, route);
+}
+
+// ---- prompts and completion ----------------------------------------------------------------------------------------
+
+COMCP_DECL void server_session::on_get_prompt(const rpc::message& request, const answer_route& route)
+{
+    const auto name = text_param(request, "name");
+    if (!name) return refuse(request, route, "the name of the prompt is missing");
+    const json::value* arguments = member(*request.params, "arguments");
+    if (arguments && !arguments->is_object()) return refuse(request, route, "arguments must be an object");
+    const entry_ptr* found = offered(entry_kind::prompt).find(*name);
+    if (!found) return refuse(request, route, "unknown prompt: " + std::string(first_code_points(*name, 128)));
+    static const json::object no_arguments;
+    static_cast<const prompt_entry&>(**found).get(call_of(request, route),
+                                                  arguments ? arguments->get_object() : no_arguments);
+}
+
+COMCP_DECL void server_session::on_complete(const rpc::message& request, const answer_route& route)
+{
+    static const json::object no_params;
+    const auto asked = read_completion_request(request.params ? *request.params : no_params);
+    if (!asked) return refuse(request, route, asked.error().text);
+    const std::string& text = asked->reference.text();
+    const std::string shown(first_code_points(text, 128));
+    const handler_call call = call_of(request, route);
+    bool done = false;
+    if (asked->reference.type() == completion_reference::kind::prompt) {
+        const entry_ptr* found = offered(entry_kind::prompt).find(text);
+        if (!found) return refuse(request, route, "unknown prompt: " + shown);
+        done = static_cast<const prompt_entry&>(**found).complete(call, *asked);
+    } else { // 2025-11-25, completion: a URI, or a template
+        const entry_ptr* found = offered(entry_kind::resource_template).find(text);
+        if (!found)
+            for (const entry_ptr& each : offered(entry_kind::resource_template).all())
+                if (each->enabled && static_cast<const template_entry&>(*each).matches(text)) {
+                    found = &each;
+                    break;
+                }
+        if (!found && !offered(entry_kind::resource).find(text))
+            return refuse(request, route, "unknown resource: " + shown);
+        done = found && static_cast<const template_entry&>(**found).complete(call, *asked);
+    }
+    if (!done) refuse(request, route, "unknown argument: " + std::string(first_code_points(asked->argument, 128)));
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/server/impl/server_session.ipp
 //
-// What a server does with one client: see server/server_session.hpp.
+// How a server meets one client and tells it of changes: see server/server_session.hpp. What it answers to the methods
+// of lists, tools, resources, prompts and completions is in impl/server_requests.ipp.
 
+#include <algorithm>
+#include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28204,30 +30786,74 @@ COMCP_DECL bool tool_registry::remove(std::string_view name)
 namespace comcp::inline COMCP_ABI::detail
 {
 
+COMCP_DECL server_session::server_session(session& owner, std::shared_ptr<server_core> core,
+                                          std::shared_ptr<live_session> live, session_origin from)
+    : session_(owner),
+      core_(std::move(core)),
+      live_(std::move(live)),
+      declared_(core_->capabilities(!from.assumed)),
+      assumed_(from.assumed.has_value()),
+      kept_(std::move(from.kept))
+{
+    auto shared = std::make_shared<handler_environment>();
+    shared->home = owner.home();
+    shared->owner = owner.weak_from_this();
+    shared->codec = &owner.codec();
+    auto peer = std::make_shared<peer_info>();
+    peer->version = from.assumed.value_or(peer->version);
+    shared->peer = std::move(peer);
+    shared->principal = std::move(from.principal);
+    shared->log = std::make_shared<log_gate>();
+    shared->roots_changes = std::make_shared<std::atomic<std::uint64_t>>(0);
+    shared->server_request = core_->options.limits.server_request;
+    shared->keep_source = core_->options.keep_source;
+    environment_ = std::move(shared);
+    forget_changes();
+    if (from.assumed) session_.speak(*from.assumed);
+    if (kept_ && kept_->taken) restore(kept_->record);
+}
+
+COMCP_DECL server_session::~server_session() { core_->subscriptions.remove_all(*live_); }
+
 COMCP_DECL void server_session::on_request(const rpc::message& request, const answer_route& route)
 {
     // The commonest first; every other name is judged by the era's table.
     if (session_.negotiated() && request.method == method::tools_call) return on_call(request, route);
     if (request.method == method::initialize) return on_initialize(request, route);
-    if (request.method == method::ping)
-        return session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+    if (request.method == method::ping) return answer_nothing(request, route);
 
     const auto* known =
         session_.codec().find(wire::sender::client, wire::kind::request, request.method, session_.spoken());
-    if (!known || (!known->capability.empty() && !declared_.has(known->capability)))
-        return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
+    const bool offered =
+        known && (known->capability.empty() || (known->part.empty() ? declared_.has(known->capability)
+                                                                    : declared_.has(known->capability, known->part)));
+    const on_method serve = offered ? find_method(request.method) : nullptr;
+    if (!serve) return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
     if (!session_.negotiated()) // 2025-11-25, lifecycle: initialize is the first interaction (B-1)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialize comes first");
-    if (request.method == method::tools_list) return on_list(request, route);
-    if (request.method == method::logging_set_level) return on_set_level(request, route);
-    session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
+    (this->*serve)(request, route);
 }
 
-COMCP_DECL void server_session::on_event(role_event what)
+COMCP_DECL void server_session::on_notification(const rpc::message& notice)
 {
-    if (what != role_event::tools_changed || !session_.negotiated() || changes_told_ == core_->tools.version()) return;
-    changes_told_ = core_->tools.version(); // several changes of one turn are one notice
-    session_.notify(method::tools_list_changed);
+    if (notice.method == method::roots_list_changed)
+        environment_->roots_changes->fetch_add(1, std::memory_order_relaxed);
+}
+
+COMCP_DECL void server_session::on_event(role_event)
+{
+    if (session_.negotiated()) tell_changes();
+}
+
+COMCP_DECL void server_session::on_ended(const fault&)
+{
+    core_->subscriptions.remove_all(*live_);
+    if (again_) again_->cancel();
+}
+
+COMCP_DECL void server_session::restore_subscriptions(const std::vector<std::string>& uris)
+{
+    for (const std::string& each : uris) core_->subscriptions.add(live_, each, core_->options.limits.subscriptions);
 }
 
 COMCP_DECL void server_session::on_initialize(const rpc::message& request, const answer_route& route)
@@ -28245,7 +30871,8 @@ COMCP_DECL void server_session::on_initialize(const rpc::message& request, const
     auto shared = std::make_shared<handler_environment>(*environment_);
     shared->peer = peer;
     environment_ = std::move(shared);
-    changes_told_ = core_->tools.version();
+    declared_ = core_->capabilities(!assumed_);
+    forget_changes();
     session_.speak(peer->version);
     keep_state();
     session_.answer(request.id, route, [&](std::string& out) {
@@ -28253,66 +30880,14 @@ COMCP_DECL void server_session::on_initialize(const rpc::message& request, const
     });
 }
 
-COMCP_DECL void server_session::on_list(const rpc::message& request, const answer_route& route)
-{
-    if (request.params && member(*request.params, "cursor")) // the list is one page: no cursor was ever given out
-        return session_.answer_error(&request.id, route, rpc_code::invalid_params, "no such cursor");
-    refresh_tools();
-    session_.answer(request.id, route, [&](std::string& out) {
-        out += R"({"tools":[)";
-        bool comma = false;
-        for (const auto& each : tools_->all()) {
-            if (!each->enabled) continue;
-            if (comma) out += ',';
-            comma = true;
-            session_.codec().write_tool(out, each->info, session_.spoken());
-        }
-        out += "]}";
-    });
-}
-
-COMCP_DECL void server_session::on_call(const rpc::message& request, const answer_route& route)
-{
-    // 2025-11-25, tools, error handling: an unknown tool and malformed params are protocol errors (F-14).
-    const json::value* name = nullptr;
-    const json::value* arguments = nullptr;
-    if (request.params) {
-        name = request.params->if_contains("name");
-        arguments = request.params->if_contains("arguments");
-    }
-    if (!name || !name->is_string()) return refuse(request, route, "the name of the tool is missing");
-    if (arguments && arguments->is_null()) arguments = nullptr;
-    if (arguments && !arguments->is_object()) return refuse(request, route, "arguments must be an object");
-
-    refresh_tools();
-    const std::string_view wanted(name->get_string().data(), name->get_string().size());
-    const auto* entry = tools_->find(wanted);
-    if (!entry) return refuse(request, route, "unknown tool: " + std::string(first_code_points(wanted, 128)));
-
-    static const json::value no_arguments = json::object();
-    std::string_view source;
-    if (environment_->keep_source && arguments)
-        if (const auto params = member_source(request.text, "params"))
-            source = member_source(*params, "arguments").value_or("");
-    const tool_call call{session_, environment_,           request, route, arguments ? *arguments : no_arguments,
-                         source,   core_->handler_executor};
-    const tool_entry& found = **entry;
-    found.call(*entry, call); // held by the callee: the handler may change the registry
-}
-
-COMCP_DECL void server_session::refuse(const rpc::message& request, const answer_route& route, std::string_view why)
-{
-    session_.answer_error(&request.id, route, rpc_code::invalid_params, why);
-}
-
 COMCP_DECL void server_session::on_set_level(const rpc::message& request, const answer_route& route)
 {
     const auto text = request.params ? string_member(*request.params, "level") : std::nullopt;
     const auto level = text ? parse_log_level(*text) : std::nullopt;
     if (!level) return refuse(request, route, "unknown log level"); // G-41
-    environment_->log->least.store(*level, std::memory_order_relaxed);
+    restore_log_level(*level);
     keep_state();
-    session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+    answer_nothing(request, route);
 }
 
 COMCP_DECL void server_session::describe(session_record& to) const
@@ -28320,7 +30895,8 @@ COMCP_DECL void server_session::describe(session_record& to) const
     to.version = environment_->peer->version;
     to.capabilities = environment_->peer->capabilities;
     to.client = environment_->peer->client;
-    to.level = environment_->log->least.load(std::memory_order_relaxed);
+    to.level = least_logged();
+    to.subscriptions = subscriptions();
 }
 
 COMCP_DECL void server_session::restore(const session_record& from)
@@ -28331,10 +30907,14 @@ COMCP_DECL void server_session::restore(const session_record& from)
     peer->client = from.client;
     auto shared = std::make_shared<handler_environment>(*environment_);
     shared->peer = std::move(peer);
-    shared->log->least.store(from.level, std::memory_order_relaxed);
     environment_ = std::move(shared);
-    changes_told_ = core_->tools.version();
-    session_.number_from(from.generation << 32);
+    restore_log_level(from.level);
+    restore_subscriptions(from.subscriptions);
+    // At a random place: two processes may both have taken it from the same one.
+    const auto random = comcp::detail::random_bytes<4>();
+    const std::int64_t place = random ? ((*random)[0] << 12 | (*random)[1] << 4 | ((*random)[2] & 15)) + 1
+                                      : from.generation; // below 2^53, all that a peer may read
+    session_.number_from(place << 32);
     session_.speak(from.version);
 }
 
@@ -28345,12 +30925,89 @@ COMCP_DECL void server_session::keep_state()
     kept_->changed();
 }
 
-COMCP_DECL void server_session::refresh_tools()
+COMCP_DECL void server_session::answer_nothing(const rpc::message& request, const answer_route& route)
 {
-    const auto version = core_->tools.version();
-    if (version == tools_version_) return;
-    tools_ = core_->tools.snapshot();
-    tools_version_ = version;
+    session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+}
+
+COMCP_DECL void server_session::refuse(const rpc::message& request, const answer_route& route, std::string_view why)
+{
+    session_.answer_error(&request.id, route, rpc_code::invalid_params, why);
+}
+
+// ---- changes -------------------------------------------------------------------------------------------------------
+
+COMCP_DECL const entry_set& server_session::offered(entry_kind kind)
+{
+    registry& all = core_->offers(kind);
+    seen_list& list = lists_[static_cast<std::size_t>(kind)];
+    if (const auto version = all.version(); version != list.version) {
+        list.now = all.snapshot();
+        list.version = version;
+    }
+    return *list.now;
+}
+
+COMCP_DECL void server_session::forget_changes()
+{
+    for (const entry_kind each : all_entry_kinds) {
+        offered(each);
+        seen_list& list = lists_[static_cast<std::size_t>(each)];
+        list.told = list.now;
+        list.due = false;
+    }
+}
+
+/// Several changes are one notice, and those that leave no trace are none (PAGE 75).
+COMCP_DECL void server_session::look_for_changes()
+{
+    for (const entry_kind each : all_entry_kinds) {
+        offered(each);
+        seen_list& list = lists_[static_cast<std::size_t>(each)];
+        if (list.told == list.now) continue;
+        if (!same_list(*list.told, *list.now, session_.codec(), session_.spoken())) list.due = true;
+        list.told = list.now;
+    }
+}
+
+COMCP_DECL bool server_session::has_room() const { return session_.room_for_notices(pipe_exchange); }
+
+COMCP_DECL void server_session::tell_list(std::initializer_list<entry_kind> kinds, std::string_view capability,
+                                          std::string_view notice)
+{
+    bool due = false;
+    for (const entry_kind each : kinds) due = due || lists_[static_cast<std::size_t>(each)].due;
+    if (!due || !has_room()) return;
+    for (const entry_kind each : kinds) lists_[static_cast<std::size_t>(each)].due = false;
+    if (declared_.has(capability, "listChanged")) session_.notify(notice); // NEGO 68
+}
+
+COMCP_DECL void server_session::tell_changes()
+{
+    look_for_changes();
+    tell_list({entry_kind::tool}, "tools", method::tools_list_changed);
+    tell_list({entry_kind::resource, entry_kind::resource_template}, "resources", method::resources_list_changed);
+    tell_list({entry_kind::prompt}, "prompts", method::prompts_list_changed);
+    while (has_room()) {
+        const auto uri = core_->subscriptions.take_updated(*live_);
+        if (!uri) break;
+        session_.notify(method::resources_updated, [&](std::string& out) {
+            session_.codec().write_uri_params(out, *uri, wire::request_meta(), session_.spoken());
+        });
+    }
+    const bool all_told = std::ranges::none_of(lists_, &seen_list::due) && !core_->subscriptions.has_updated(*live_);
+    if (all_told) again_after_ = {};
+    else if (session_.open()) try_again_later();
+}
+
+/// A transport does not say when it has room again, so a client that reads slowly is looked after now and then.
+COMCP_DECL void server_session::try_again_later()
+{
+    constexpr duration shortest = std::chrono::milliseconds(100);
+    constexpr duration longest = std::chrono::seconds(5);
+    again_after_ = std::clamp(2 * again_after_, shortest, longest);
+    if (!again_) again_ = std::make_unique<timer>(session_.executor());
+    again_->start(again_->now() + again_after_, [this] { tell_changes(); }); // ends with this object
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -28457,11 +31114,12 @@ COMCP_DECL task<void> kept_session::begin(std::shared_ptr<kept_session> self)
     if (self->writing_) co_return;
     self->writing_ = true;
     try {
-        co_await write(self);
+        co_await write(self, true);
     } catch (...) { // the request was given up, not the session
         self->write_later();
         throw;
     }
+    if (self->save_ || self->erase_ || !self->queue_.empty()) self->write_later();
 }
 
 COMCP_DECL void kept_session::changed()
@@ -28477,7 +31135,7 @@ COMCP_DECL void kept_session::renew()
     if (!owner || save_) return;
     const duration after = unsaved_ ? std::min(keeper_->with.each, keeper_->with.renew) : keeper_->with.renew;
     if (time_of(owner->executor()).now() < deadline_after(saved_, after)) return;
-    save_ = unsaved_ ? session_save::take : session_save::renew;
+    save_ = unsaved_ ? failed_ : session_save::renew;
     write_later();
 }
 
@@ -28559,7 +31217,7 @@ private:
     kept_session* of_;
 };
 
-COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self)
+COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self, bool only_record)
 {
     session_keeper& by = *self->keeper_;
     const keeper_work working(self->keeper_);
@@ -28580,11 +31238,16 @@ COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self)
             self->saved_ = time_of(ex).now();
             self->unsaved_ = true; // until it is
             std::string text = write_session_record(self->record);
-            if (text.size() > session_record::most_bytes) continue; // it stays here
+            if (text.size() > session_record::most_bytes) { // it stays here
+                if (only_record && !self->erase_) break;
+                continue;
+            }
             auto asked = by.store.save(self->record.id, by.owner, std::move(text), how);
             auto limited = within(ex, by.with.each, std::move(asked));
             const result<void> done = co_await std::move(limited);
             self->unsaved_ = !done;
+            if (!done) self->failed_ = how;
+            if (only_record && !self->erase_) break;
         } else if (!self->queue_.empty()) {
             std::vector<http::stream_change> batch = std::exchange(self->queue_, {});
             const http::budget_share held = std::exchange(self->queued_, http::budget_share(by.with.memory));
@@ -28713,6 +31376,7 @@ COMCP_DECL session_lease session_table::adopt(std::shared_ptr<session> owner, ht
     made->active = 1;
     const std::lock_guard lock(mutex_);
     if (ended_ || nameless_ >= most_) return {};
+    keeps_ = keeps_ || made->kept;
     ++nameless_;
     made->at = active_.insert(active_.end(), made);
     ++calls_;
@@ -28876,7 +31540,8 @@ COMCP_DECL void session_table::release(table_entry& entry, session_lease::kind u
 
 COMCP_DECL void session_table::watch()
 {
-    timer_.start(deadline_after(timer_.now(), idle_), [this] { sweep(); });
+    const std::lock_guard lock(mutex_);
+    timer_.start(deadline_after(timer_.now(), keeps_ && idle_ != no_limit ? idle_ / 2 : idle_), [this] { sweep(); });
 }
 
 COMCP_DECL void session_table::unwatch_later()
@@ -28898,6 +31563,7 @@ COMCP_DECL void session_table::unwatch()
 COMCP_DECL void session_table::sweep()
 {
     std::vector<leaving_session> due;
+    std::vector<leaving_session> busy;
     time_point next;
     {
         const std::lock_guard lock(mutex_);
@@ -28909,10 +31575,15 @@ COMCP_DECL void session_table::sweep()
                 due.push_back(take_out_for_good(*list->front()));
             if (!list->empty()) next = std::min(next, deadline_after(list->front()->since, idle_));
         }
+        // One whose stream is open, or whose call takes long, is in use though nothing arrives.
+        for (const auto& each : active_)
+            if (each->owner && each->kept && !each->id.empty()) busy.push_back({each->owner, each->kept});
+        if (!busy.empty() && idle_ != no_limit) next = std::min(next, deadline_after(now, idle_ / 2));
         watched_ = !by_id_.empty();
         if (!watched_) next = time_point::max();
     }
     for (const auto& each : due) begin_to_end(each, "the session was idle for too long");
+    for (const auto& each : busy) each.owner->home()->post([kept = each.kept] { kept->renew(); });
     timer_.start(next, [this] { sweep(); });
 }
 
@@ -28958,9 +31629,50 @@ COMCP_DECL void session_table::drop()
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+// ---- comcp/server/impl/text_arguments.ipp
+//
+// How texts become arguments: see server/text_arguments.hpp.
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// The text as JSON: a string if the member takes one.
+inline json::value value_for(const std::string& text, const bind_function bind, void* member)
+{
+    json::value value(json::string_view(text.data(), text.size()));
+    bind_errors trial;
+    bind(value, member, bind_scope{trial});
+    if (trial.empty()) return value;
+    auto spelt = parse_json(text, 1);
+    if (spelt && (spelt->is_number() || spelt->is_bool())) return std::move(*spelt);
+    return value;
+}
+
+COMCP_DECL void bind_texts(const text_map& from, const text_arguments& how, void* to, bind_errors& errors)
+{
+    if (how.copy) return how.copy(from, to);
+    if (!how.described) return;
+    const struct_facts& facts = how.described->facts();
+    json::value object(json::object_kind);
+    for (std::size_t index = 0; index < facts.members.size(); ++index) {
+        const member_info& member = facts.members[index];
+        const auto found = from.find(member.name);
+        if (found == from.end()) continue;
+        object.get_object()[json::string_view(member.name.data(), member.name.size())] =
+            value_for(found->second, how.described->bind[index], member.address(to));
+    }
+    bind_members(object, to, facts, how.described->bind, bind_scope{errors});
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/server/impl/tool_entry.ipp
 //
-// How a call is taken in and run: see server/tool_entry.hpp.
+// What a tool makes of a call: see server/tool_entry.hpp.
 
 #include <memory>
 #include <string>
@@ -28969,61 +31681,31 @@ COMCP_DECL void session_table::drop()
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL std::shared_ptr<inbound> tool_call::admit() const
-{
-    auto admitted = owner.admit(request, route);
-    if (!admitted || !request.params) return admitted;
-    const json::object* meta = object_member(*request.params, "_meta");
-    const json::value* token = meta ? member(*meta, "progressToken") : nullptr;
-    if (!token) return admitted;
-    if (const json::string* text = token->if_string())
-        admitted->token = progress_token::string(std::string(text->data(), text->size()));
-    else if (token->is_int64()) admitted->token = progress_token(token->get_int64());
-    else if (token->is_uint64()) admitted->token = progress_token(token->get_uint64());
-    else if (token->is_double()) admitted->token = exact_token();
-    return admitted;
-}
-
-COMCP_DECL context tool_call::make_context(const std::shared_ptr<inbound>& admitted, bool is_elsewhere) const
-{
-    context made(environment, admitted, is_elsewhere);
-    std::shared_ptr<const std::string> source;
-    std::shared_ptr<const json::object> meta;
-    if (!arguments_text.empty()) source = std::make_shared<const std::string>(arguments_text);
-    if (const json::object* sent = request.params ? object_member(*request.params, "_meta") : nullptr)
-        meta = std::make_shared<const json::object>(*sent, json::storage_ptr());
-    made.attach(std::move(source), std::move(meta));
-    return made;
-}
-
-COMCP_DECL std::optional<progress_token> tool_call::exact_token() const
-{
-    auto text = member_source(request.text, "params");
-    if (text) text = member_source(*text, "_meta");
-    if (text) text = member_source(*text, "progressToken");
-    return text ? rpc::id::from_number(*text) : std::nullopt;
-}
-
-COMCP_DECL tool_entry::tool_entry(comcp::tool described, erased_handler handler)
+COMCP_DECL tool_entry::tool_entry(comcp::tool described, tool_handler handler)
     : info(std::move(described)),
       handler_(std::move(handler))
 {
-    const handler_type& type = *handler_.type;
-    if (type.described) {
-        const struct_facts& facts = type.described->facts();
+    if (handler_.described) {
+        const struct_facts& facts = handler_.described->facts();
         check_notes(facts.members, notes_, facts.beside).value();
-        info.input_schema = struct_schema(facts, type.described->schema, schema_scope{schema_use::arguments}, notes_);
-    } else if (!type.raw) {
+        info.input_schema =
+            struct_schema(facts, handler_.described->schema, schema_scope{schema_use::arguments}, notes_);
+    } else if (!handler_.raw) {
         info.input_schema["type"] = "object";
         info.input_schema["properties"].emplace_object();
         info.input_schema["additionalProperties"] = false;
     }
-    if (type.output_schema) info.output_schema = type.output_schema();
+    if (handler_.output_schema) info.output_schema = handler_.output_schema();
+}
+
+COMCP_DECL void tool_entry::write(std::string& out, const wire::codec& codec, revision at) const
+{
+    codec.write_tool(out, info, at);
 }
 
 COMCP_DECL void tool_entry::describe(std::string name, field note)
 {
-    const argument_type* described = handler_.type->described;
+    const argument_type* described = handler_.described;
     if (!described) throw_fault(fail(errc::invalid_argument, "tool \"" + info.name + "\" has no described arguments"));
     const struct_facts& facts = described->facts();
     notes changed = notes_;
@@ -29033,42 +31715,20 @@ COMCP_DECL void tool_entry::describe(std::string name, field note)
     info.input_schema = struct_schema(facts, described->schema, schema_scope{schema_use::arguments}, notes_);
 }
 
-COMCP_DECL void tool_entry::call(std::shared_ptr<const tool_entry> self, const tool_call& call) const
+COMCP_DECL void tool_entry::call(const handler_call& call, const json::value& arguments) const
 {
-    const handler_type& type = *handler_.type;
-    if (call.elsewhere && !type.start) return run_elsewhere(self, call);
-    erased_object given(*type.given);
-    if (!bind(call, given.get())) return;
-    if (type.start) {
-        auto admitted = call.admit();
-        if (!admitted) return;
-        if (call.elsewhere) {
-            call.owner.spawn_on(call.elsewhere, admitted,
-                                type.start(handler_.function, given.get(), call.owner.codec(),
-                                           call.make_context(admitted, true), true));
-        } else {
-            auto body = type.start(handler_.function, given.get(), call.owner.codec(),
-                                   call.make_context(admitted, false), false);
-            call.owner.spawn(std::move(admitted), std::move(body));
-        }
-    } else if (type.blocking) {
-        call.owner.answer_error(&call.request.id, call.route, rpc_code::internal_error,
-                                "this server has no executor for blocking handlers");
-    } else {
-        run(call, given.get());
-    }
+    run_handler(handler_.run, call, [&](void* given) { return bind(call, arguments, given); });
 }
 
-COMCP_DECL bool tool_entry::bind(const tool_call& call, void* given) const
+COMCP_DECL bool tool_entry::bind(const handler_call& call, const json::value& arguments, void* given) const
 {
-    const handler_type& type = *handler_.type;
-    if (type.raw) {
-        *static_cast<json::object*>(given) = json::object(call.arguments.get_object(), json::storage_ptr()); // its own
-    } else if (type.described) {
+    if (handler_.raw) {
+        *static_cast<json::object*>(given) = json::object(arguments.get_object(), json::storage_ptr()); // its own
+    } else if (handler_.described) {
         bind_errors errors;
         bind_scope scope{errors};
         scope.extra = &notes_;
-        bind_members(call.arguments, given, type.described->facts(), type.described->bind, scope);
+        bind_members(arguments, given, handler_.described->facts(), handler_.described->bind, scope);
         if (!errors.empty()) {
             // The model's mistake, told to it, all at once (2025-11-25, tools: F-14).
             call.now().send_failure("invalid arguments:\n" + errors.text());
@@ -29076,42 +31736,6 @@ COMCP_DECL bool tool_entry::bind(const tool_call& call, void* given) const
         }
     }
     return true;
-}
-
-COMCP_DECL void tool_entry::answer(const reply& to, void* given, context* ctx) const
-{
-    try {
-        handler_.type->answer(handler_.function.get(), given, ctx, to);
-    } catch (...) {
-        to.send_exception();
-    }
-}
-
-/// A short plain function, in the reader's turn: nothing can interleave, so nothing is kept for it.
-COMCP_DECL void tool_entry::run(const tool_call& call, void* given) const
-{
-    if (!handler_.type->takes_context) return answer(call.now(), given, nullptr);
-    const auto admitted = call.admit();
-    if (!admitted) return;
-    context ctx = call.make_context(admitted, false);
-    answer(reply(call.owner.codec(), ctx, false), given, &ctx);
-}
-
-COMCP_DECL void tool_entry::run_elsewhere(const std::shared_ptr<const tool_entry>& self, const tool_call& call) const
-{
-    auto given = std::make_unique<erased_object>(*handler_.type->given);
-    if (!bind(call, given->get())) return;
-    const auto admitted = call.admit();
-    if (!admitted) return;
-    call.owner.spawn_on(call.elsewhere, admitted,
-                        run_plain(self, std::move(given), call.owner.codec(), call.make_context(admitted, true)));
-}
-
-COMCP_DECL task<void> tool_entry::run_plain(std::shared_ptr<const tool_entry> self,
-                                            std::unique_ptr<erased_object> given, const wire::codec& codec, context ctx)
-{
-    if (ctx.cancelled()) co_return; // given up while it waited for the host's executor
-    self->answer(reply(codec, ctx, true), given->get(), &ctx);
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -29207,6 +31831,8 @@ COMCP_DECL void session::try_to_send(pending_call& call, const asio::cancellatio
     if (call.failed_) return; // its time was over while it waited
     if (state_ != state::open) call.failed_ = not_open();
     else if (is_cancelled(caller)) call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
+    else if (!wire_->can_ask(exchange_of(call)))
+        call.failed_ = fail(errc::unsupported, "the client cannot be asked: it has no stream to hear it on");
     // First come, first served: a newcomer queues behind those that wait for room.
     else if (room() && (waited || waiting_for_room_.empty())) send_request(call);
 }
@@ -29320,7 +31946,8 @@ COMCP_DECL void session::end_answered(pending_call& call, fault why)
 
 COMCP_DECL void session::leave_if_retired()
 {
-    if (retired_ && calls_.size() == 0 && waiting_for_room_.empty() && state_ == state::open)
+    const bool in_chain = chain_ && !chain_->calls.empty();
+    if (retired_ && calls_.size() == 0 && !in_chain && waiting_for_room_.empty() && state_ == state::open)
         begin_close(fault(errc::closed, "another session took its place"), false);
 }
 
@@ -29355,6 +31982,7 @@ COMCP_DECL void session::give_up(const pending_call& call, std::string_view reas
 
 COMCP_DECL void session::cancel(pending_call& call)
 {
+    if (!call.table_) return; // asked again by middleware that sees the peer being told
     calls_.remove(call);
     call.total_.clear();
     call.idle_.clear();
@@ -29558,10 +32186,13 @@ COMCP_DECL task<middleware_reply> request_run::arrive(middleware_message message
     if (is_cancelled(asked)) session_->give_up_gathered(request_->id(), *gathered);
 
     middleware_reply reply;
-    const bool answer =
-        session_->read_again(gathered->text, [&](const rpc::message& written) { reply = reply_of(written); });
     // Without one the request was cancelled, or the session has ended.
-    if (!answer) throw error(fail(errc::cancelled, "the request was cancelled"));
+    if (gathered->text.empty()) throw error(fail(errc::cancelled, "the request was cancelled"));
+    // Cut out and not parsed: what a handler gives may be nested deeper than what a peer may send.
+    if (const auto result = member_source(gathered->text, "result")) co_return middleware_reply(std::string(*result));
+    const bool refused =
+        session_->read_again(gathered->text, [&](const rpc::message& written) { reply = reply_of(written); });
+    if (!refused) throw request_error(rpc_code::internal_error, "the error of the handler cannot be read");
     co_return reply;
 }
 
@@ -29576,12 +32207,16 @@ COMCP_DECL void session::pass_notice(direction way, std::string method, std::str
 {
     notice_line& line = chain_->line(way);
     // The peer decides how much comes in: beyond the bound only what takes back a request in flight is kept.
-    const bool full = line.waiting.size() >= limits_.notices;
+    const bool full = line.waiting.size() >= limits_.notices || line.bytes + params.size() > limits_.stream_buffer;
     const bool needed = way == direction::outbound ? !may_be_dropped(method) : method == method::cancelled;
-    if (full && (!needed || line.waiting.size() >= limits_.notices + 2 * limits_.in_flight))
-        return count_dropped_notice();
-    if (is_progress(method)) ++line.progress;
-    line.waiting.push_back({std::move(method), std::move(params), hint});
+    const bool too_many = line.waiting.size() >= limits_.notices + 2 * limits_.in_flight ||
+                          line.bytes + params.size() > 2 * limits_.stream_buffer;
+    if (full && (!needed || too_many)) return count_dropped_notice();
+    std::optional<std::string> about;
+    if (way == direction::inbound && is_progress(method))
+        about = std::string(member_source(params, "progressToken").value_or(""));
+    line.bytes += params.size();
+    line.waiting.push_back({std::move(method), std::move(params), hint, std::move(about)});
     ++line.begun;
     if (line.running) return;
     line.running = true;
@@ -29594,7 +32229,8 @@ COMCP_DECL task<void> session::pass_notices(std::shared_ptr<session> self, direc
     while (!line.waiting.empty()) {
         waiting_notice next = std::move(line.waiting.front());
         line.waiting.pop_front();
-        const std::size_t progress = is_progress(next.method) ? 1 : 0;
+        line.bytes -= next.params.size();
+        line.passing = std::move(next.about);
         try {
             middleware_message message = self->describe(way, std::move(next.method));
             message.is_request = false;
@@ -29605,14 +32241,14 @@ COMCP_DECL task<void> session::pass_notices(std::shared_ptr<session> self, direc
         } catch (...) { // a part that fails has dropped the notice
         }
         ++line.done;
-        line.progress -= progress;
+        line.passing.reset();
         line.moved.wake_all();
         const auto asked = co_await asio::this_coro::cancellation_state;
         if (is_cancelled(asked)) break;
     }
     line.done += line.waiting.size();
     line.waiting.clear();
-    line.progress = 0;
+    line.bytes = 0;
     line.running = false;
     line.moved.wake_all();
 }
@@ -29754,7 +32390,7 @@ COMCP_DECL task<middleware_reply> outbound_run::arrive(middleware_message messag
         if (!e.rpc()) throw;
         refused = *e.rpc();
     }
-    if (session_->chain_->inbound.progress != 0) { // the answer does not overtake it
+    if (session_->chain_->inbound.tells_of(std::to_string(id_))) { // the answer does not overtake its progress
         auto progress = session::wait_for_notices(session_, direction::inbound);
         co_await std::move(progress);
     }
@@ -29822,10 +32458,7 @@ COMCP_DECL task<void> session::perform_in_chain(std::shared_ptr<session> self, p
 
     call.id_ = run->sent ? call.wanted_id_ : 0;
     const asio::cancellation_state after = co_await asio::this_coro::cancellation_state;
-    if (is_cancelled(after) && !run->over) {
-        run->failed = fail(errc::cancelled, "the call was cancelled");
-        run->failed->fate = run->sent ? outcome::unknown : outcome::not_sent;
-    }
+    if (is_cancelled(after)) run->end(fail(errc::cancelled, "the call was cancelled"));
     if (run->failed) {
         call.failed_ = std::move(run->failed);
     } else if (run->reply.error) {
@@ -32836,6 +35469,7 @@ COMCP_DECL task<stream_socket> connect_tcp(socket_address to, duration within, s
         throw_if_connecting_was_cancelled(asked);
         if (failed) continue;
         io_error_code ignored;
+        ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);            // also for children of the host
         socket.set_option(asio::socket_base::keep_alive(true), ignored); // a peer that vanished is noticed some day
         send_at_once(socket);
         co_return socket;

@@ -33,11 +33,13 @@ def run(*command, **options):
 def find_package(cxx, build, work):
     prefix, project = work / "prefix", work / "project"
     run("cmake", "--install", build, "--prefix", prefix)
-    # Without sanitizers, unless the library that was just installed has them.
-    flags = next((line.split("=", 1)[1] for line in (build / "CMakeCache.txt").read_text().splitlines()
-                  if line.startswith("CMAKE_CXX_FLAGS:")), "")  # fmt: skip
-    run("cmake", "-G", "Ninja", "-S", HERE / "find_package", "-B", project, f"-DCMAKE_PREFIX_PATH={prefix}",
-        f"-DCMAKE_CXX_COMPILER={cxx}", f"-DCMAKE_CXX_FLAGS={flags}")  # fmt: skip
+    # Without sanitizers, unless the library that was just installed has them; with the same Boost and Asio.
+    cache = dict(line.split("=", 1) for line in (build / "CMakeCache.txt").read_text().splitlines() if "=" in line)
+    cache = {name.split(":")[0]: value for name, value in cache.items()}
+    same = [f"-D{name}={cache[name]}" for name in ("CMAKE_CXX_FLAGS", "Boost_USE_STATIC_LIBS") if name in cache]
+    paths = ";".join(filter(None, [str(prefix), cache.get("CMAKE_PREFIX_PATH")]))
+    run("cmake", "-G", "Ninja", "-S", HERE / "find_package", "-B", project, f"-DCMAKE_PREFIX_PATH={paths}",
+        f"-DCMAKE_CXX_COMPILER={cxx}", *same)
     run("cmake", "--build", project)
     for program in sorted(project.glob("consumer_*")):
         if program.is_file() and os.access(program, os.X_OK):

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A stream gives the same frames in one read and in reads of any sizes. The first byte of the input seeds the sizes.
+#include "pieces.hpp"
+
 #include <comcp/transport/framing.hpp>
 
 #include <algorithm>
@@ -32,13 +34,10 @@ std::vector<std::string> frames(std::string_view stream, std::size_t limit, unsi
     comcp::line_reader reader(limit);
     comcp::frame got;
     std::vector<std::string> out;
+    fuzz::sizes sizes(seed);
     while (!stream.empty()) {
         const std::span<char> space = reader.prepare();
-        std::size_t size = std::min(space.size(), stream.size());
-        if (seed != 0) {
-            seed = seed * 1103515245U + 12345U;
-            size = std::min<std::size_t>(size, 1 + (seed >> 16U) % 7);
-        }
+        const std::size_t size = sizes.next(std::min(space.size(), stream.size()));
         if (space.empty()) std::abort();
         std::memcpy(space.data(), stream.data(), size);
         reader.commit(size);
@@ -55,10 +54,9 @@ std::vector<std::string> frames(std::string_view stream, std::size_t limit, unsi
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    if (size == 0) return 0;
-    const std::string_view stream(reinterpret_cast<const char*>(data + 1), size - 1);
-    for (const std::size_t limit : {std::size_t(4), std::size_t(16), std::size_t(200)}) {
-        if (frames(stream, limit, 0) != frames(stream, limit, data[0] + 1U)) std::abort();
-    }
-    return 0;
+    return fuzz::run(data, size, [](std::string_view stream, unsigned first) {
+        for (const std::size_t limit : {std::size_t(4), std::size_t(16), std::size_t(200)}) {
+            if (frames(stream, limit, 0) != frames(stream, limit, first + 1U)) std::abort();
+        }
+    });
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A chunked body gives the same data, the same end and the same error in one piece and in pieces of any sizes; data
 // that was read is written and read again. The first byte of the input seeds the sizes.
+#include "pieces.hpp"
+
 #include <comcp/http/chunked.hpp>
 
 #include <algorithm>
@@ -14,12 +16,8 @@ namespace
 {
 
 using namespace comcp;
+using fuzz::require;
 using kind = http::parse_step::kind;
-
-void require(bool holds)
-{
-    if (!holds) std::abort();
-}
 
 struct decoded
 {
@@ -37,13 +35,9 @@ decoded decode(std::string_view input, const http_limits& limits, unsigned seed)
     http::chunked_decoder decoder(limits, limit);
     decoded out;
     std::size_t used = 0;
+    fuzz::sizes sizes(seed);
     while (true) {
-        std::size_t size = input.size();
-        if (seed != 0) {
-            seed = seed * 1103515245U + 12345U;
-            size = std::min<std::size_t>(size, 1 + (seed >> 16U) % 7);
-        }
-        const std::string copy(input.substr(0, size)); // so that the sanitizer sees a read past the end
+        const std::string copy(input.substr(0, sizes.next(input.size()))); // so that the sanitizer sees its end
         const http::parse_step step = decoder.step(copy);
         require(step.used <= copy.size() && step.body.size() <= step.used);
         out.data += step.body;
@@ -62,23 +56,22 @@ decoded decode(std::string_view input, const http_limits& limits, unsigned seed)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    if (size == 0) return 0;
-    const std::string_view input(reinterpret_cast<const char*>(data + 1), size - 1);
-    http_limits limits;
-    if (data[0] % 2 == 1) {
-        limits.line = 8;
-        limits.fields = 24;
-        limits.field_count = 2;
-    }
-    const decoded whole = decode(input, limits, 0);
-    require(whole == decode(input, limits, data[0] + 1U));
+    return fuzz::run(data, size, [](std::string_view input, unsigned first) {
+        http_limits limits;
+        if (first % 2 == 1) {
+            limits.line = 8;
+            limits.fields = 24;
+            limits.field_count = 2;
+        }
+        const decoded whole = decode(input, limits, 0);
+        require(whole == decode(input, limits, first + 1U));
 
-    std::string written;
-    for (std::size_t at = 0; at < whole.data.size(); at += 5) {
-        http::append_chunk(written, std::string_view(whole.data).substr(at, 5));
-    }
-    written += http::last_chunk;
-    const decoded again = decode(written, {}, 0);
-    require(again.end == kind::done && again.data == whole.data && again.used == written.size());
-    return 0;
+        std::string written;
+        for (std::size_t at = 0; at < whole.data.size(); at += 5) {
+            http::append_chunk(written, std::string_view(whole.data).substr(at, 5));
+        }
+        written += http::last_chunk;
+        const decoded again = decode(written, {}, 0);
+        require(again.end == kind::done && again.data == whole.data && again.used == written.size());
+    });
 }

@@ -2,6 +2,7 @@
 // A stream of requests gives the same events in one piece and in pieces of any sizes; a head that was read is printed
 // and read again as the same head. The first byte of the input seeds the sizes and chooses the limits.
 #include "../unit/http/events.hpp"
+#include "pieces.hpp"
 
 #include <comcp/http/print.hpp>
 #include <comcp/http/request_parser.hpp>
@@ -18,25 +19,12 @@ namespace
 {
 
 using namespace comcp;
-
-void require(bool holds)
-{
-    if (!holds) std::abort();
-}
+using fuzz::require;
 
 std::vector<std::string> events(std::string_view stream, const http_limits& limits, unsigned seed)
 {
     http_test::recorder<http::request_parser> recorder(24, limits);
-    while (!stream.empty()) {
-        std::size_t size = stream.size();
-        if (seed != 0) {
-            seed = seed * 1103515245U + 12345U;
-            size = std::min<std::size_t>(size, 1 + (seed >> 16U) % 7);
-        }
-        const std::string copy(stream.substr(0, size)); // so that the sanitizer sees a read past the end
-        recorder.feed(copy);
-        stream.remove_prefix(size);
-    }
+    fuzz::in_pieces(stream, seed, [&](std::string_view piece) { recorder.feed(piece); });
     return recorder.lines;
 }
 
@@ -73,17 +61,16 @@ void check_again(const http::request_head& head)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    if (size == 0) return 0;
-    const std::string_view stream(reinterpret_cast<const char*>(data + 1), size - 1);
-    http_limits limits;
-    if (data[0] % 2 == 1) {
-        limits.line = 32;
-        limits.fields = 100;
-        limits.field_count = 4;
-    }
-    require(events(stream, limits, 0) == events(stream, limits, data[0] + 1U));
+    return fuzz::run(data, size, [](std::string_view stream, unsigned first) {
+        http_limits limits;
+        if (first % 2 == 1) {
+            limits.line = 32;
+            limits.fields = 100;
+            limits.field_count = 4;
+        }
+        require(events(stream, limits, 0) == events(stream, limits, first + 1U));
 
-    http::request_parser parser(limits);
-    if (parser.step(stream).what == http::parse_step::kind::head) check_again(parser.head());
-    return 0;
+        http::request_parser parser(limits);
+        if (parser.step(stream).what == http::parse_step::kind::head) check_again(parser.head());
+    });
 }

@@ -2,6 +2,7 @@
 // A stream of responses gives the same events in one piece and in pieces of any sizes; a head that was read is printed
 // and read again as the same head. The first byte of the input seeds the sizes and chooses limits and method.
 #include "../unit/http/events.hpp"
+#include "pieces.hpp"
 
 #include <comcp/http/print.hpp>
 #include <comcp/http/response_parser.hpp>
@@ -18,26 +19,13 @@ namespace
 {
 
 using namespace comcp;
-
-void require(bool holds)
-{
-    if (!holds) std::abort();
-}
+using fuzz::require;
 
 std::vector<std::string> events(std::string_view stream, const http_limits& limits, std::string_view method,
                                 unsigned seed)
 {
     http_test::recorder<http::response_parser> recorder(24, limits, method);
-    while (!stream.empty()) {
-        std::size_t size = stream.size();
-        if (seed != 0) {
-            seed = seed * 1103515245U + 12345U;
-            size = std::min<std::size_t>(size, 1 + (seed >> 16U) % 7);
-        }
-        const std::string copy(stream.substr(0, size)); // so that the sanitizer sees a read past the end
-        recorder.feed(copy);
-        stream.remove_prefix(size);
-    }
+    fuzz::in_pieces(stream, seed, [&](std::string_view piece) { recorder.feed(piece); });
     recorder.eof();
     return recorder.lines;
 }
@@ -72,18 +60,17 @@ void check_again(const http::response_head& head)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    if (size == 0) return 0;
-    const std::string_view stream(reinterpret_cast<const char*>(data + 1), size - 1);
-    http_limits limits;
-    if (data[0] % 2 == 1) {
-        limits.line = 24;
-        limits.fields = 100;
-        limits.field_count = 4;
-    }
-    const std::string_view method = data[0] % 8 < 2 ? "HEAD" : "POST";
-    require(events(stream, limits, method, 0) == events(stream, limits, method, data[0] + 1U));
+    return fuzz::run(data, size, [](std::string_view stream, unsigned first) {
+        http_limits limits;
+        if (first % 2 == 1) {
+            limits.line = 24;
+            limits.fields = 100;
+            limits.field_count = 4;
+        }
+        const std::string_view method = first % 8 < 2 ? "HEAD" : "POST";
+        require(events(stream, limits, method, 0) == events(stream, limits, method, first + 1U));
 
-    http::response_parser parser(limits, method);
-    if (parser.step(stream).what == http::parse_step::kind::head) check_again(parser.head());
-    return 0;
+        http::response_parser parser(limits, method);
+        if (parser.step(stream).what == http::parse_step::kind::head) check_again(parser.head());
+    });
 }

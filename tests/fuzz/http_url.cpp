@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A URL that was read is written and read again as the same URL, and so are the references that were resolved against
 // it. The part of the input after the first newline is the reference.
+#include "pieces.hpp"
+
 #include <comcp/http/media.hpp>
 #include <comcp/http/url.hpp>
 
@@ -15,11 +17,7 @@ namespace
 {
 
 using namespace comcp::http;
-
-void require(bool holds)
-{
-    if (!holds) std::abort();
-}
+using fuzz::require;
 
 void check(const url& value)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A stream gives the same events in one read and in reads of any sizes, holds no more than the limit, and what is
 // written as an event is read back. The first byte of the input seeds the sizes.
+#include "pieces.hpp"
+
 #include <comcp/http/sse.hpp>
 
 #include <algorithm>
@@ -30,18 +32,11 @@ std::vector<std::string> events(std::string_view stream, std::size_t limit, unsi
     comcp::http::sse_parser parser(limit);
     comcp::http::sse_event got;
     std::vector<std::string> out;
-    while (!stream.empty()) {
-        std::size_t size = stream.size();
-        if (seed != 0) {
-            seed = seed * 1103515245U + 12345U;
-            size = std::min<std::size_t>(size, 1 + (seed >> 16U) % 7);
-        }
-        const std::string chunk(stream.substr(0, size)); // gone before the next one is read
-        parser.feed(chunk);
-        stream.remove_prefix(size);
+    fuzz::in_pieces(stream, seed, [&](std::string_view piece) {
+        parser.feed(piece);
         while (parser.next(got)) out.push_back(print(got));
-        if (parser.buffered() > limit) std::abort();
-    }
+        fuzz::require(parser.buffered() <= limit);
+    });
     out.push_back(std::string(parser.last_event_id()));
     if (parser.retry()) out.push_back(std::to_string(parser.retry()->count()));
     return out;
@@ -71,11 +66,10 @@ void read_back(std::string_view data)
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    if (size == 0) return 0;
-    const std::string_view stream(reinterpret_cast<const char*>(data + 1), size - 1);
-    for (const std::size_t limit : {std::size_t(4), std::size_t(30), std::size_t(100'000)}) {
-        if (events(stream, limit, 0) != events(stream, limit, data[0] + 1U)) std::abort();
-    }
-    read_back(stream);
-    return 0;
+    return fuzz::run(data, size, [](std::string_view stream, unsigned first) {
+        for (const std::size_t limit : {std::size_t(4), std::size_t(30), std::size_t(100'000)}) {
+            if (events(stream, limit, 0) != events(stream, limit, first + 1U)) std::abort();
+        }
+        read_back(stream);
+    });
 }

@@ -748,7 +748,7 @@ TEST_CASE("a blocking tool without an executor is an error at the start", "[stdi
     process server("stdio_fixture", {"--burn"});
     CHECK(server.exit() == "exit 1");
     CHECK(server.rest().empty());
-    CHECK(server.errors().find("the blocking tool \"burn\" needs an executor") != std::string::npos);
+    CHECK(server.errors().find("the blocking handler of \"burn\" needs an executor") != std::string::npos);
 }
 
 TEST_CASE("a client that dies ends the server, whatever runs in it", "[stdio][proc]")

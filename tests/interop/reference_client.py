@@ -26,8 +26,9 @@ class Peer:
     """Correlates; how a message is sent and how the connection ends is said by what derives from it."""
 
     def __init__(self, table):
-        self.table, self.next_id, self.lock = table, 0, threading.Lock()
+        self.table, self.step, self.next_id, self.lock = table, {}, 0, threading.Lock()
         self.answers, self.progress = {}, {}
+        self.updated, self.logs = [], []  # what came since the step began
 
     def take(self, message):
         if "method" not in message:
@@ -39,6 +40,10 @@ class Peer:
             token = message["params"]["progressToken"]
             if token in self.progress:
                 self.progress[token](message["params"])
+        elif message["method"] == "notifications/resources/updated":
+            self.updated.append(message["params"]["uri"])
+        elif message["method"] == "notifications/message":
+            self.logs.append(message["params"])
 
     def serve(self, method, params):
         if method == "roots/list" and "roots" in self.table:
@@ -47,7 +52,8 @@ class Peer:
             return {"result": {"role": "assistant", "model": "interop-model", "stopReason": "endTurn",
                                "content": {"type": "text", "text": self.table["sampling"]}}}
         if method == "elicitation/create" and "elicitation" in self.table:
-            return {"result": self.table["elicitation"]}
+            of = "url_elicitation" if params.get("mode") == "url" else "elicitation"
+            return {"result": self.step.get(of, self.table[of])}
         if method == "ping":
             return {"result": {}}
         return {"error": {"code": -32601, "message": "no such method"}}
@@ -74,8 +80,10 @@ class Peer:
         return message["result"]
 
     def begin(self):
-        capabilities = {name: value for name, value in (("roots", {}), ("sampling", {}), ("elicitation", {"form": {}}))
-                        if name in self.table}
+        offers = {"roots": {"listChanged": True}, "sampling": {}, "elicitation": {"form": {}}}
+        capabilities = {name: value for name, value in offers.items() if name in self.table}
+        if "url_elicitation" in self.table:
+            capabilities["elicitation"]["url"] = {}
         result = self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": capabilities,
                                              "clientInfo": {"name": "reference", "version": "1"}})
         self.send(method="notifications/initialized")
@@ -216,6 +224,10 @@ def wrong(call, message, events):
     if error:
         return f"error: {error}"
     result = message["result"]
+    if "method" in call:
+        if "expect_result" in call and not subset(call["expect_result"], result):
+            return f"result: got {result}, wanted {call['expect_result']}"
+        return None
     blocks = result.get("content", [])
     text = "\n".join(block["text"] for block in blocks if block["type"] == "text")
     if result.get("isError", False) != call.get("expect_is_error", False):
@@ -242,6 +254,20 @@ def wrong(call, message, events):
         return f"only {len(events)} progress notifications"
     if any(a["progress"] >= b["progress"] for a, b in zip(events, events[1:])):
         return f"progress does not increase: {events}"
+    return None
+
+
+def not_told(call, peer):
+    """What is wrong with the notices that came since the step began, or None."""
+    for member, notices in (("expect_updated", peer.updated), ("expect_logs", peer.logs)):
+        want = call.get(member)
+        if want is None:
+            continue
+        deadline = time.monotonic() + (5 if want else 0.3)  # 0.3 s for one that should not come
+        while time.monotonic() < deadline and (not want or len(notices) < len(want)):
+            time.sleep(0.02)
+        if not subset(want, notices):
+            return f"{member}: got {notices}, wanted {want}"
     return None
 
 
@@ -293,9 +319,17 @@ def main():
             if cancel_after and len(events) >= cancel_after:
                 enough.set()
 
+        peer.step = call
+        peer.updated.clear()
+        peer.logs.clear()
+        if "set_roots" in call:
+            table["roots"] = call["set_roots"]
+            peer.send(method="notifications/roots/list_changed")
         wants = cancel_after or "expect_progress_at_least" in call
-        number = peer.start("tools/call", {"name": call["name"], "arguments": call.get("arguments", {})},
-                            on_progress if wants else None)
+        params = {"name": call.get("name"), "arguments": call.get("arguments", {})}
+        if "method" in call:
+            params = call.get("params", {})
+        number = peer.start(call.get("method", "tools/call"), params, on_progress if wants else None)
         try:
             if cancel_after:
                 if not enough.wait(20):
@@ -310,7 +344,7 @@ def main():
             continue
         if dump:
             print(call["check"], json.dumps(message.get("result", message), indent=1, ensure_ascii=False))
-        report(call["check"], wrong(call, message, events))
+        report(call["check"], wrong(call, message, events) or not_told(call, peer))
 
     try:
         report("close", None, peer.close())

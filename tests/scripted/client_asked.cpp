@@ -464,6 +464,7 @@ TEST_CASE("Roots that are set before the client connects are declared and given"
     s.client.set_roots({comcp::root("file:///later")}); // while it connects
     hello.reply(welcome());
     CHECK(s.peer.expect("notifications/initialized").method() == "notifications/initialized");
+    s.peer.expect("notifications/roots/list_changed"); // it may have asked before they changed (H-1)
     CHECK(connecting.succeeded());
     s.peer.ask("1", "roots/list");
     CHECK(has(s.peer.next(), "file:///later"));

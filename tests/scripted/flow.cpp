@@ -2,6 +2,8 @@
 // Room: how many requests a client has in flight, how much output waits, and a peer that does not read.
 #include "script.hpp"
 
+#include <utility>
+
 using namespace script;
 
 namespace
@@ -195,4 +197,31 @@ TEST_CASE("Closing a client whose server does not read takes the close limit at 
     s.advance(1ms);
     CHECK(closing.succeeded());
     CHECK(s.peer.wire().closed());
+}
+
+TEST_CASE("200 notices of a changed list are two lists for a host that asks anew when it is told [76]")
+{
+    // A client lists nothing by itself: what it promises is that notices are told, and that nothing waits for them.
+    bool changed = false;
+    comcp::client_options options;
+    options.on_tools_changed([&] { changed = true; });
+    client_stage s(std::move(options));
+    const auto burst = [&] {
+        for (int i = 0; i < 200; ++i) s.peer.note("notifications/tools/list_changed");
+    };
+    burst();
+    CHECK(s.peer.quiet());
+    CHECK(std::exchange(changed, false));
+    auto first = s.start(s.client.list_tools());
+    const heard asked = s.peer.expect("tools/list");
+    burst();
+    CHECK(s.peer.quiet());
+    asked.reply(R"({"tools":[]})");
+    CHECK(first.succeeded());
+    CHECK(std::exchange(changed, false));
+    auto second = s.start(s.client.list_tools());
+    s.peer.expect("tools/list").reply(R"({"tools":[]})");
+    CHECK(second.succeeded());
+    CHECK_FALSE(changed);
+    CHECK(s.peer.quiet());
 }

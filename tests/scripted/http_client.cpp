@@ -454,6 +454,51 @@ TEST_CASE("Lists, pings and other requests survive a forgotten session too", "[h
     CHECK(other.succeeded());
 }
 
+TEST_CASE("A server that says in an answer that the session is gone is believed like a 404 [107]", "[http_client]")
+{
+    http_stage s;
+    s.connect("old");
+    const bool with_id = GENERATE(true, false);
+    const auto say = [&](web_request& to, int status, int code, std::string_view text) {
+        const std::string id = with_id ? to.id() : "null";
+        to.answer(status, "application/json",
+                  R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":)" + std::to_string(code) + R"(,"message":")" +
+                      std::string(text) + R"("}})");
+    };
+    const int status = GENERATE(200, 400, 404);
+    auto call = s.start(s.client().call("greet"));
+    auto asked = s.web.expect("tools/call");
+    SECTION("in these words: one new session, and the call once more")
+    {
+        say(asked, status, GENERATE(-32000, -32001), "Session not found");
+        s.welcome_client("new");
+        auto again = s.web.expect("tools/call");
+        CHECK(again.field("Mcp-Session-Id") == "new");
+        SECTION("which is answered")
+        {
+            again.reply(text_result("hello"));
+            CHECK(to_text(call.value()) == "hello");
+            CHECK(s.client().connected());
+        }
+        SECTION("and no further")
+        {
+            say(again, status, -32000, "Session not found");
+            CHECK(call.failed_with(errc::session_expired));
+            CHECK(call.failure().fate == outcome::not_sent);
+            CHECK(has(call.failure().text, "Session not found"));
+        }
+    }
+    SECTION("in other words it is the answer of the call, if it has its id")
+    {
+        say(asked, status, -32000, "Browser session not found");
+        if (with_id) CHECK(call.failed_with(errc::refused));
+        if (status == 404 && !with_id) s.welcome_client("new");
+        if (status == 404 && !with_id) s.web.expect("tools/call").reply(nothing);
+        CHECK(call.done());
+    }
+    CHECK(s.web.quiet());
+}
+
 TEST_CASE("A call is sent once more and no further", "[http_client]")
 {
     http_stage s;

@@ -231,7 +231,7 @@ TEST_CASE("A redirect to another origin is followed when that is allowed, withou
     CHECK(connecting.failed_with(errc::bad_response));
 }
 
-TEST_CASE("A server's fields and URL are checked when it is described", "[http_client]")
+TEST_CASE("A server's fields and URL are checked when it is described [90]", "[http_client]")
 {
     http_stage s;
     CHECK_THROWS_AS(comcp::streamable_http("ftp://x/"), comcp::error);
@@ -248,6 +248,19 @@ TEST_CASE("A server's fields and URL are checked when it is described", "[http_c
     } catch (const comcp::error& e) {
         CHECK_FALSE(has(e.what(), "secret"));
     }
+}
+
+TEST_CASE("Fields of the host are sent beside ours, which both forms of an answer stay in [90]", "[http_client]")
+{
+    http_stage s;
+    s.make(s.server().header("x-k", "1").header("Authorization", "Bearer t"));
+    auto connecting = s.start(s.client().connect());
+    auto hello = s.web.expect("initialize");
+    CHECK(hello.field("x-k") == "1");
+    CHECK(hello.field("Authorization") == "Bearer t");
+    CHECK(hello.head.fields.count("Accept") == 1);
+    CHECK(hello.field("Accept") == "application/json, text/event-stream");
+    CHECK(hello.field("Content-Type") == "application/json");
 }
 
 TEST_CASE("https without TLS is an error that names the header", "[http_client]")

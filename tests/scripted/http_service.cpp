@@ -186,6 +186,11 @@ TEST_CASE("A second initialize of a session is refused, and one without the fiel
 TEST_CASE("Two clients at once have two sessions, also with the same ids [109]")
 {
     service_stage s;
+    auto hello_a = s.send(caller().make("POST", hello_text()));
+    auto hello_b = s.send(caller().make("POST", hello_text()));
+    CHECK(hello_a.status() == 200);
+    CHECK(hello_b.status() == 200);
+    CHECK(hello_a.field("Mcp-Session-Id") != hello_b.field("Mcp-Session-Id"));
     s.server->tool("who", "", [](comcp::context& ctx) -> comcp::task<std::string> {
         std::string version(comcp::to_string(ctx.version()));
         co_await wait_for(1s);
@@ -596,6 +601,81 @@ TEST_CASE("A host that can answer only once gets a whole answer, whatever its cl
     auto call = s.send(std::move(what));
     CHECK(call.status() == 200);
     CHECK(call.body() == text_answer("1", "hello"));
+}
+
+TEST_CASE("Behind a host that can answer only once there are no streams: what needs one is dropped, or fails at once")
+{
+    const bool with_sessions = GENERATE(true, false);
+    service_stage s(comcp::http_service_options().sessions(with_sessions));
+    comcp::fault why;
+    s.server->tool("ask", "", [&](comcp::context& ctx) -> comcp::task<std::string> {
+        ctx.progress(1);
+        ctx.log(comcp::log_level::warning, "dropped");
+        const auto roots = co_await comcp::as_result(ctx.list_roots());
+        if (!roots) why = roots.error();
+        co_return "asked";
+    });
+    const auto send = [&](std::string_view method, std::string body) {
+        http::request what = s.client.make(method, std::move(body));
+        what.whole_answer = true;
+        return s.send(std::move(what));
+    };
+    auto hello = send("POST", hello_text("2025-11-25", R"({"roots":{}})"));
+    CHECK(hello.status() == 200);
+    s.client.session = hello.field("Mcp-Session-Id");
+    s.client.version = "2025-11-25";
+    CHECK(send("POST", notice_text("notifications/initialized")).status() == 202);
+
+    auto call = send("POST", call_text("1", "ask", R"({"progressToken":1})"));
+    CHECK(call.status() == 200); // without a wait
+    CHECK(call.field("Content-Type") == "application/json");
+    CHECK(call.body() == text_answer("1", "asked"));
+    CHECK(why.code == comcp::errc::unsupported);
+    CHECK(why.fate == comcp::outcome::not_sent);
+    CHECK(has(why.text, with_sessions ? "no stream to hear it on" : "did not declare"));
+
+    s.server->tool("new", "", [] { return "n"; }); // nobody is told
+    auto listening = send("GET", "");
+    CHECK(listening.status() == 405);
+    CHECK(listening.field("Allow") == (with_sessions ? "POST, DELETE, OPTIONS" : "POST, OPTIONS"));
+    CHECK(s.service->streams() == 0);
+    CHECK(s.service->memory()->used() == 0);
+    CHECK(send("DELETE", "").status() == (with_sessions ? 204 : 405));
+}
+
+TEST_CASE("The authorization is asked before the body also by a host that answers once")
+{
+    comcp::http_service_options options;
+    options.authorize([](const http::request& head) -> comcp::http_access {
+        CHECK(head.body.empty());
+        if (head.fields.find("Authorization") == "Bearer good") return comcp::http_access::allow("ada");
+        http::response answer;
+        answer.status = 401;
+        return comcp::http_access::refuse(std::move(answer));
+    });
+    service_stage s(std::move(options));
+    s.server->tool("who", "", [](comcp::context& ctx) { return ctx.principal(); });
+    const auto head = [&](std::string principal, std::string_view method = "POST") {
+        s.client.principal = std::move(principal);
+        http::request what = s.client.make(method);
+        what.whole_answer = true;
+        return what;
+    };
+    for (const char* method : {"POST", "GET"}) {
+        http::request bad = head("Bearer bad", method);
+        const auto refused = s.run(s.service->refuse(bad));
+        REQUIRE(refused);
+        CHECK(refused->status == (bad.method == "GET" ? 405 : 401));
+    }
+    http::request good = head("Bearer good");
+    CHECK_FALSE(s.run(s.service->refuse(good)));
+    CHECK(good.principal == "ada");
+    good.body = hello_text();
+    s.client.session = std::string(*s.run(s.service->handle(std::move(good))).fields.find("Mcp-Session-Id"));
+    http::request call = head("Bearer good");
+    CHECK_FALSE(s.run(s.service->refuse(call)));
+    call.body = call_text("1", "who");
+    CHECK(s.run(s.service->handle(std::move(call))).body == text_answer("1", "ada"));
 }
 
 TEST_CASE("Calls that run without a session are bounded like sessions")

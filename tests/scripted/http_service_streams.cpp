@@ -28,6 +28,18 @@ comcp::task<std::string> counts(comcp::context ctx)
     co_return "counted";
 }
 
+/// Asks the client 40 times, a millisecond apart, without waiting for its answers.
+comcp::task<std::string> ask_often(comcp::context ctx)
+{
+    const auto ex = co_await asio::this_coro::executor;
+    for (int i = 0; i < 40; ++i) {
+        asio::co_spawn(ex, ctx.list_roots(), [](std::exception_ptr, const std::vector<comcp::root>&) {});
+        co_await wait_for(1ms);
+    }
+    co_await wait_for(1min);
+    co_return "asked";
+}
+
 std::string logged(std::string_view text)
 {
     return R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":")" +
@@ -427,23 +439,42 @@ TEST_CASE("A stream whose reader stopped is cut, and what is kept of it can be a
     comcp::server_options small;
     small.limits.stream_buffer = 2000;
     service_stage s({}, std::move(small));
-    s.begin();
-    auto get = s.get();
-    const std::string first = get.stream().piece(); // and no more
+    s.server->tool("ask", "", ask_often);
+    s.begin("2025-11-25", R"({"roots":{}})");
+    auto call = s.post(call_text("1", "ask"));
+    const std::string first = call.stream().piece(); // and no more
     std::size_t most = 0;
     for (int i = 0; i < 40; ++i) {
-        s.server->tool("t" + std::to_string(i), "", [] {});
-        s.settle();
+        s.advance(1ms);
         most = std::max(most, s.service->memory()->used());
     }
-    CHECK(most < 2000 + 200);
+    CHECK(most < 2000 + 500); // with the request that is being worked on
     CHECK(s.service->streams() == 0);
-    CHECK(get.stream().ended());
+    CHECK(call.stream().ended());
     http::sse_parser parser;
     http::sse_event event;
     parser.feed(first);
     REQUIRE(parser.next(event));
     CHECK(s.get(event.id).stream().messages().size() == 40);
+}
+
+TEST_CASE("Notices wait for a reader that stopped, each once, and the stream stays")
+{
+    comcp::server_options small;
+    small.limits.stream_buffer = 2000;
+    service_stage s(plain(), std::move(small));
+    s.begin();
+    auto get = s.get();
+    for (int i = 0; i < 200; ++i) {
+        s.server->tool("t" + std::to_string(i), "", [] {});
+        s.settle();
+    }
+    CHECK(s.service->memory()->used() < 1000 + 200);
+    CHECK(s.service->streams() == 1);
+    const std::size_t before = get.stream().messages().size();
+    CHECK(before < 20);
+    s.advance(10s);
+    CHECK(get.stream().messages().size() == before + 1);
 }
 
 TEST_CASE("Without a reader what waits is bounded too")

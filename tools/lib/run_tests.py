@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -245,20 +246,27 @@ class Suites(Part):
             if not builder.build(self.preset, [program]):
                 total.add(Outcome(failed=1))
                 continue
-            bin_dir = BUILD / self.preset / "bin"
-            code, output = run([bin_dir / program], cwd=bin_dir)
-            outcome = catch_summary(output) or Outcome()
-            if code != 0:
-                show(output)
-                print(f"    {program} ended with {'a timeout' if code is None else code}")
-                outcome.failed = max(outcome.failed, 1)
-            elif outcome.passed == 0:
-                print(f"    {program} ran no test case")
-                outcome.failed = 1
-            else:
-                print("    " + output.rstrip().splitlines()[-1] if output.strip() else "", flush=True)
-            total.add(outcome)
+            # Whole sessions run once more with middleware around every message that changes nothing.
+            ways = {"": {}, " with middleware": {"COMCP_TEST_MIDDLEWARE": "1"}} if suite == "scripted" else {"": {}}
+            with ThreadPoolExecutor(len(ways)) as pool:
+                for outcome in pool.map(lambda way: self.run_suite(program, *way), ways.items()):
+                    total.add(outcome)
         return total
+
+    def run_suite(self, program, how, env):
+        bin_dir = BUILD / self.preset / "bin"
+        code, output = run([bin_dir / program], cwd=bin_dir, **env)
+        outcome = catch_summary(output) or Outcome()
+        if code != 0:
+            show(output)
+            print(f"    {program}{how} ended with {'a timeout' if code is None else code}")
+            outcome.failed = max(outcome.failed, 1)
+        elif outcome.passed == 0:
+            print(f"    {program}{how} ran no test case")
+            outcome.failed = 1
+        else:
+            print(f"    {program}{how}: {output.rstrip().splitlines()[-1]}", flush=True)
+        return outcome
 
 
 class CTest(Part):
@@ -384,7 +392,7 @@ class Release(Part):
 
 
 class Matrix(Part):
-    """The suites with the newest Asio, Boost and Catch2, and with Boost.Asio."""
+    """The suites with the newest Asio, Boost and Catch2, and with Boost.Asio; with that also the examples."""
 
     name = "matrix"
 
@@ -393,6 +401,9 @@ class Matrix(Part):
             Suites("newest", "newest", SUITES),
             CTest("consumer", ["tests/consumer/pure/main.cpp"], "consumer_pure", "newest", "^consumer_pure$"),
             Suites("newest-boost-asio", "newest-boost-asio", ["unit", "scripted"]),
+            examples("newest-boost-asio"),
+            CTest("consumer", ["tests/consumer/find_package/main.cpp"], "comcp_src", "newest-boost-asio",
+                  "^consumer_find_package$"),
         ]
 
     def absent(self):
@@ -418,6 +429,7 @@ def examples(preset="asan"):
 
 
 PROGRAMS = ["comcp_programs"]
+CONFORMANCE = ["comcp_conformance"]
 BENCHMARKS = ["comcp_benchmarks"]
 
 # name -> (what it does, how it is made in quick, how it is made in full or when it is named)
@@ -434,13 +446,17 @@ PARTS = {
     "fuzz": ("each fuzzer, 60 s (5 s in quick)", lambda: Fuzz("clang-asan", 60)),
     "interop": ("other SDKs as peers", lambda: Script("interop", "tests/interop/run.py", "asan", PROGRAMS, strict=True)),
     "conformance": ("the protocol's conformance suite",
-                    lambda: Script("conformance", "tests/conformance/run.py", "asan", PROGRAMS)),
+                    lambda: Script("conformance", "tests/conformance/run.py", "asan", CONFORMANCE, strict=True)),
     "bench": ("benchmarks with their limits asserted (brief and without limits in quick)",
-              lambda: Script("bench", "benchmarks/run.py", "release", BENCHMARKS, ["--assert"])),
+              lambda: Script("bench", "benchmarks/run.py", "release",
+                             BENCHMARKS + ["benchmark_server_chain", "benchmark_server_direct"], ["--assert"])),
+    "crowd": ("a thousand idle connections, sessions and streams do not delay a ping",
+              lambda: Script("crowd", "benchmarks/run.py", "release", BENCHMARKS, ["--assert", "--only", "http_crowd"])),
     "release": ("suites and examples, optimised", Release),
     "clang": ("suites with clang and its sanitizers", lambda: Suites("clang", "clang-asan", SUITES)),
     "tsan": ("suites with the thread sanitizer", lambda: Suites("tsan", "tsan", SUITES)),
-    "matrix": ("suites with the newest Asio, Boost and Catch2 that Debian packages, and with Boost.Asio", Matrix),
+    "matrix": ("suites with the newest Asio, Boost and Catch2 that Debian packages; suites and examples with Boost.Asio",
+               Matrix),
 }  # fmt: skip
 
 IN_QUICK = {
@@ -450,9 +466,10 @@ IN_QUICK = {
 }
 
 PLANS = {
-    "quick": ["lint", "unit", "scripted", "integration", "toolchain", "consumer", "examples", "fuzz", "interop", "bench"],
+    "quick": ["lint", "unit", "scripted", "integration", "toolchain", "consumer", "examples", "fuzz", "interop",
+              "conformance", "bench"],
     "full": ["lint", "unit", "scripted", "integration", "toolchain", "consumer", "examples", "fuzz", "interop",
-             "conformance", "bench", "release", "clang", "tsan", "matrix"],
+             "conformance", "bench", "crowd", "release", "clang", "tsan", "matrix"],
 }  # fmt: skip
 
 
@@ -479,8 +496,8 @@ def main():
         prog="tools/test", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Builds and tests comcp. Without arguments: quick.",
         epilog=f"quick: {' '.join(PLANS['quick'])}\nfull:  {' '.join(PLANS['full'])}\n\nparts:\n{listing}\n\n"
-               "COMCP_JOBS=N sets the number of compile jobs. With CI=true a peer of the interop part that had to be\n"
-               "skipped is a failure. The exit code is 1 if anything failed.",
+               "COMCP_JOBS=N sets the number of compile jobs. With CI=true a case of the interop or conformance part\n"
+               "that had to be skipped is a failure. The exit code is 1 if anything failed.",
     )  # fmt: skip
     parser.add_argument("what", nargs="*", default=["quick"], metavar="quick|full|PART")
     words = parser.parse_args().what

@@ -66,6 +66,7 @@ struct client_core
     duration connect_limit = no_limit;
     std::shared_ptr<client_renewal> renewing;
     std::optional<std::vector<root>> roots; ///< offered, from the next handshake on
+    std::uint64_t roots_version = 0;        ///< moves when the host changes them
     // What every further session is told again; forgotten by `close`.
     std::set<std::string> subscriptions;
     std::optional<log_level> least_log_level;

@@ -82,7 +82,8 @@ public:
         }
         // Present, not true: "" is a cursor (2026-07-28, pagination; F-3).
         if (const auto cursor = string_member(result, "nextCursor")) {
-            if (!seen_.emplace(*cursor).second) stop("the server repeated a cursor");
+            if (cursor->size() > longest_cursor) stop("a cursor of " + std::to_string(cursor->size()) + " bytes");
+            else if (!seen_.emplace(*cursor).second) stop("the server repeated a cursor");
             else if (pages_ >= most_pages_) stop("more than " + std::to_string(most_pages_) + " pages");
             else next_ = std::string(*cursor);
         }
@@ -101,6 +102,8 @@ public:
     list_of<Item> take() { return std::move(list_); }
 
 private:
+    static constexpr std::size_t longest_cursor = 64 * 1024; // all of them are kept
+
     void add_item(const json::value& item)
     {
         auto read = traits::read(item);

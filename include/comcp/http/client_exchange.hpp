@@ -80,6 +80,8 @@ private:
     void deliver_answer(client_connection* from);
     void deliver_oversized(const rpc::oversize_facts& facts);
     bool answered_all_the_same();
+    /// The body is an error that says so.
+    bool says_session_gone() const;
     /// The stream ended, or broke.
     void stream_ended();
     /// The status was no success, or the content no answer.

@@ -132,9 +132,9 @@ private:
     budget_share counted_;
     fields answer_fields_; // for answers of our own
     bool get_ = false;
-    bool bare_ = false;  // HEAD: no content
-    bool modern_ = true; // HTTP/1.1
-    bool keep_ = false;  // the peer may send another one
+    bool bare_ = false; // HEAD: no content
+    bool is_http_1_1_ = true;
+    bool keep_ = false; // the peer may send another one
 
     std::string out_;
     std::string spare_; // memory of the last answer, for the next body

@@ -32,6 +32,8 @@ public:
     virtual const comcp::executor& wakes_on() const = 0;
     /// The reader of an exchange left.
     virtual void on_left(exchange& from) = 0;
+    /// A reader has taken what was queued.
+    virtual void on_taken(std::size_t bytes) = 0;
 
 protected:
     ~exchange_writer() = default;
@@ -78,7 +80,8 @@ public:
     /// Suspends until the head is decided. *Errors*: errc::cancelled.
     static task<void> wait_head(std::shared_ptr<exchange> self);
 
-    /// Waits for bytes of the stream and appends them; false at its end, and for a reader in whose place another came.
+    /// Waits for bytes of the stream and appends them; false at its end, and for a reader that is to go: another came
+    /// in its place, or it shall come back later.
     /// A comment is sent whenever nothing else was for `keep_alive` (E-15). *Errors*: errc::cancelled.
     static task<bool> next(std::shared_ptr<exchange> self, std::uint32_t reader, duration keep_alive, std::string& out);
 
@@ -94,7 +97,10 @@ public:
 private:
     friend class session_transport; // the writer
 
-    bool read() const { return reader_ != 0; }
+    bool read() const { return reader_ != 0 && !parting_; }
+
+    /// The connection of the reader ends behind what is already written; what follows is kept for the next.
+    void part();
 
     /// A new reader in the place of the old one, which is woken to its end.
     std::uint32_t attach(budget_share slot);
@@ -116,6 +122,7 @@ private:
     exchange_head head_ = exchange_head::undecided;
     bool ended_ = false;        // nothing is written any more
     bool keeps_unread_ = false; // what was not read waits for the next reader
+    bool parting_ = false;      // the reader gets what is there and nothing more
     bool waking_ = false;
     int status_ = 200;
     std::uint32_t reader_ = first_reader; // 0: nobody

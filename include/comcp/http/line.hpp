@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace comcp::inline COMCP_ABI::http::detail
 {
@@ -136,5 +137,68 @@ private:
     std::size_t size_ = 0;
     std::size_t count_ = 0;
 };
+
+/// The lines of a head: one that begins it, and fields up to the empty line.
+class head_lines
+{
+public:
+    explicit head_lines(const http_limits& limits) : most_(limits.line), fields_(limits) {}
+
+    enum class got {
+        end, // the empty line was taken
+        more,
+        failed,
+    };
+
+    /// Adds the fields to `into` as they come. `read_first(line)` says what is wrong with the first line, `too_long`
+    /// what is wrong with one over its limit.
+    template <class ReadFirst>
+    got take(std::string_view& input, fields& into, parse_error& error, const parse_error& too_long,
+             const ReadFirst& read_first)
+    {
+        if (!begun_) {
+            std::string_view line;
+            switch (lines_.take(input, most_, line)) {
+            case crlf_lines::got::more: return got::more;
+            case crlf_lines::got::too_long: error = too_long; return got::failed;
+            case crlf_lines::got::bad_end: error = {400, "a line ends without CR"}; return got::failed;
+            case crlf_lines::got::line: break;
+            }
+            error = read_first(line);
+            if (error) return got::failed;
+            begun_ = true;
+        }
+        for (field item;;) {
+            switch (fields_.take(lines_, input, item, error)) {
+            case field_lines::got::field: into.add(item.name, item.value); break;
+            case field_lines::got::more: return got::more;
+            case field_lines::got::failed: return got::failed;
+            case field_lines::got::end: lines_.clear(); return got::end;
+            }
+        }
+    }
+
+    void clear()
+    {
+        begun_ = false;
+        lines_.clear();
+        fields_.clear();
+    }
+
+private:
+    std::size_t most_;
+    bool begun_ = false;
+    crlf_lines lines_;
+    field_lines fields_;
+};
+
+/// Empties a head for the next message; of its memory a little is kept.
+template <class Head>
+void empty_head(Head& head)
+{
+    fields kept = std::exchange(head, Head()).fields;
+    kept.clear(2 * keep_at_most);
+    head.fields = std::move(kept);
+}
 
 } // namespace comcp::inline COMCP_ABI::http::detail

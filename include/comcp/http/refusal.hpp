@@ -104,7 +104,8 @@ inline std::optional<url> redirect_target(const refusal& of, const url& from, bo
         why.text += ", without a usable Location";
         return std::nullopt;
     }
-    why.text += ": it moved to " + to->text();
+    why.text += ": it moved to " + to->origin().text(); // no more: a query may hold what is secret
+    why.text += to->path();
     if (of.status != 307 && of.status != 308) return std::nullopt;
     const bool safe = to->secure() || !from.secure();
     if (to->origin() != from.origin() && !(other_origins && safe)) {

@@ -10,6 +10,7 @@
 #include <comcp/result.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -150,6 +151,28 @@ constexpr bool answer_counts(const reply_rule& rule, std::optional<std::int64_t>
     if (!rule.look_in_body) return false;
     constexpr std::int64_t session_not_found = -32001;
     return rule.what != reply::session_gone || error_code != session_not_found;
+}
+
+/// Whether a JSON-RPC error says that the server does not know the session of a request that carried one, whatever the
+/// status beside it: some servers say so with 200 or 400, which makes it no less true. The code alone is not enough,
+/// since -32000 is anybody's; the words alone neither. They stand at the beginning or behind a colon, so that the
+/// sessions of a tool ("Browser session not found") are not ours.
+///
+/// It is taken as proof that the request did not run, as a 404 is: a server looks for the session before it looks at
+/// the request, and one that has not found it has nothing to run it in. A tool that uses just these words for something
+/// of its own is called once more in a new session at most, having said that it did nothing.
+inline bool tells_session_gone(std::int64_t code, std::string_view message) noexcept
+{
+    if (code != -32000 && code != -32001) return false;
+    constexpr std::array<std::string_view, 3> phrases = {"session not found", "unknown session", "invalid session"};
+    for (std::size_t at = 0;;) {
+        const std::string_view rest = message.substr(at);
+        for (const std::string_view phrase : phrases)
+            if (equal_ignoring_case(rest.substr(0, phrase.size()), phrase)) return true;
+        const std::size_t colon = rest.find(": ");
+        if (colon == rest.npos) return false;
+        at += colon + 2;
+    }
 }
 
 /// The facts of a response.

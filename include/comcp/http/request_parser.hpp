@@ -25,11 +25,7 @@ namespace comcp::inline COMCP_ABI::http
 class request_parser
 {
 public:
-    explicit request_parser(const http_limits& limits = {})
-        : line_most_(limits.line),
-          head_lines_(limits),
-          body_(limits)
-    {}
+    explicit request_parser(const http_limits& limits = {}) : lines_(limits), body_(limits) {}
 
     /// Reads on. See `parse_step` for how to go on.
     parse_step step(std::string_view input)
@@ -62,21 +58,17 @@ public:
     /// Ready for the next message on the connection, after `done`.
     void reset()
     {
-        state_ = state::start_line;
+        state_ = state::head;
         started_ = false;
         error_ = {};
         lines_.clear();
-        head_lines_.clear();
-        fields kept = take_head().fields; // the other members give their memory back
-        kept.clear(2 * detail::keep_at_most);
-        head_.fields = std::move(kept);
+        detail::empty_head(head_);
         body_.begin(framing::none());
     }
 
 private:
     enum class state : std::uint8_t {
-        start_line,
-        fields,
+        head,
         body,
         failed,
     };
@@ -84,30 +76,17 @@ private:
 
     kind read_head(std::string_view& input)
     {
-        if (state_ == state::start_line) {
-            std::string_view line;
-            switch (lines_.take(input, line_most_, line)) {
-            case detail::crlf_lines::got::more: return kind::need_more;
-            case detail::crlf_lines::got::too_long: return fail_with({414, "the request line is over the limit"});
-            case detail::crlf_lines::got::bad_end: return fail_with({400, "a line ends without CR"});
-            case detail::crlf_lines::got::line: break;
-            }
-            if (const parse_error wrong = read_request_line(line)) return fail_with(wrong);
-            state_ = state::fields;
+        const parse_error too_long{414, "the request line is over the limit"};
+        const auto read_first = [this](std::string_view line) { return read_request_line(line); };
+        switch (lines_.take(input, head_.fields, error_, too_long, read_first)) {
+        case detail::head_lines::got::more: return kind::need_more;
+        case detail::head_lines::got::failed: return fail_with(error_);
+        case detail::head_lines::got::end: break;
         }
-        for (field item;;) {
-            switch (head_lines_.take(lines_, input, item, error_)) {
-            case detail::field_lines::got::field: head_.fields.add(item.name, item.value); break;
-            case detail::field_lines::got::more: return kind::need_more;
-            case detail::field_lines::got::failed: return fail_with(error_);
-            case detail::field_lines::got::end:
-                lines_.clear();
-                if (const parse_error wrong = judge()) return fail_with(wrong);
-                state_ = state::body;
-                body_.begin(head_.body);
-                return kind::head;
-            }
-        }
+        if (const parse_error wrong = judge()) return fail_with(wrong);
+        state_ = state::body;
+        body_.begin(head_.body);
+        return kind::head;
     }
 
     parse_error read_request_line(std::string_view line)
@@ -158,13 +137,11 @@ private:
         return kind::failed;
     }
 
-    state state_ = state::start_line;
+    state state_ = state::head;
     bool started_ = false;
-    std::size_t line_most_;
     parse_error error_;
     request_head head_;
-    detail::crlf_lines lines_;
-    detail::field_lines head_lines_;
+    detail::head_lines lines_;
     detail::body_reader body_;
 };
 

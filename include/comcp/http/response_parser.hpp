@@ -29,9 +29,8 @@ public:
     static constexpr int most_provisional = 8;
 
     explicit response_parser(const http_limits& limits = {}, std::string_view request_method = "POST")
-        : line_most_(limits.line),
-          no_body_(request_method == "HEAD"),
-          head_lines_(limits),
+        : no_body_(request_method == "HEAD"),
+          lines_(limits),
           body_(limits)
     {}
 
@@ -90,8 +89,7 @@ public:
 
 private:
     enum class state : std::uint8_t {
-        start_line,
-        fields,
+        head,
         body,
         done,
         failed,
@@ -100,44 +98,28 @@ private:
 
     void next_head()
     {
-        state_ = state::start_line;
+        state_ = state::head;
         lines_.clear();
-        head_lines_.clear();
-        fields kept = take_head().fields; // the other members give their memory back
-        kept.clear(2 * detail::keep_at_most);
-        head_.fields = std::move(kept);
+        detail::empty_head(head_);
     }
 
     kind read_head(std::string_view& input)
     {
+        const parse_error too_long{431, "the status line is over the limit"};
+        const auto read_first = [this](std::string_view line) { return read_status_line(line); };
         for (;;) {
-            if (state_ == state::start_line) {
-                std::string_view line;
-                switch (lines_.take(input, line_most_, line)) {
-                case detail::crlf_lines::got::more: return kind::need_more;
-                case detail::crlf_lines::got::too_long: return fail_with({431, "the status line is over the limit"});
-                case detail::crlf_lines::got::bad_end: return fail_with({400, "a line ends without CR"});
-                case detail::crlf_lines::got::line: break;
-                }
-                if (const parse_error wrong = read_status_line(line)) return fail_with(wrong);
-                state_ = state::fields;
+            switch (lines_.take(input, head_.fields, error_, too_long, read_first)) {
+            case detail::head_lines::got::more: return kind::need_more;
+            case detail::head_lines::got::failed: return fail_with(error_);
+            case detail::head_lines::got::end: break;
             }
-            field item;
-            switch (head_lines_.take(lines_, input, item, error_)) {
-            case detail::field_lines::got::field: head_.fields.add(item.name, item.value); break;
-            case detail::field_lines::got::more: return kind::need_more;
-            case detail::field_lines::got::failed: return fail_with(error_);
-            case detail::field_lines::got::end:
-                lines_.clear();
-                if (const parse_error wrong = judge()) return fail_with(wrong);
-                if (head_.status >= 200) {
-                    state_ = state::body;
-                    body_.begin(head_.body);
-                    return kind::head;
-                }
-                next_head();
-                break;
+            if (const parse_error wrong = judge()) return fail_with(wrong);
+            if (head_.status >= 200) {
+                state_ = state::body;
+                body_.begin(head_.body);
+                return kind::head;
             }
+            next_head();
         }
     }
 
@@ -191,15 +173,13 @@ private:
         return kind::failed;
     }
 
-    state state_ = state::start_line;
+    state state_ = state::head;
     bool started_ = false;
     int provisional_ = 0;
-    std::size_t line_most_;
     bool no_body_;
     parse_error error_;
     response_head head_;
-    detail::crlf_lines lines_;
-    detail::field_lines head_lines_;
+    detail::head_lines lines_;
     detail::body_reader body_;
 };
 

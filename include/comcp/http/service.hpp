@@ -28,7 +28,7 @@ struct request
 
     std::string peer;           ///< address of the client, for logs and authorization
     std::string principal;      ///< who the host's authorization says it is; set by `service::refuse`
-    bool whole_answer = false;  ///< the server can only answer once: no stream
+    bool whole_answer = false;  ///< the server can only answer once: no stream (see `service`)
     http::fields answer_fields; ///< what every answer to it carries (CORS); set by `service::refuse`
     budget_share counted;       ///< what the body holds of the service's memory
 };
@@ -57,6 +57,10 @@ struct response
     std::unique_ptr<body_stream> stream; ///< when set, the body is what comes out of it
 };
 
+/// A server that can send an answer only as a whole says so in each request (`whole_answer`). Then every answer is one
+/// text, a GET is answered with 405, progress and log messages are dropped, and a handler that asks its client fails at
+/// once with errc::unsupported, since the client would not hear it.
+///
 /// Thread rule: any executor of the context, several at once.
 class service
 {

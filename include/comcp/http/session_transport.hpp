@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,9 @@ public:
     const std::shared_ptr<comcp::detail::parking_lot>& lot() const { return lot_; }
     /// Any thread.
     bool one_stream() const { return settings_->one_stream; }
+
+    /// Its HTTP server cannot stream: clients never open a stream of their own.
+    void answer_once() { standalone_offered_ = false; }
 
     /// A POST came. When the session answers in place, the exchange is ready afterwards.
     void deliver(std::shared_ptr<exchange> posted, std::string body);
@@ -99,15 +103,27 @@ public:
     std::string& begin(const send_hint& hint) override;
     void commit() override;
     void flush() override {}
-    /// A session over HTTP never stops reading: each stream is bounded by itself, bodies by the service's memory.
-    std::size_t queued() const override { return 0; }
-    std::uint64_t written() const override { return 0; }
+    /// A session over HTTP never stops reading: each stream is bounded by itself, bodies by the service's memory. Where
+    /// all goes to one stream that is a pipe, and the session watches it as one.
+    std::size_t queued() const override
+    {
+        return one_stream() && standalone_ && standalone_->read() ? standalone_->out_.size() : 0;
+    }
+    std::uint64_t written() const override { return taken_; }
     std::error_code write_error() const override { return {}; }
-    void on_drained(void (*)(void*), void*) override {}
+    void on_drained(void (*call)(void*), void* argument) override
+    {
+        drained_ = call;
+        drained_argument_ = argument;
+    }
+    /// Requests that wait for the session to read on.
+    std::size_t waiting() const { return inbox_.size(); }
     void abandon(exchange_id id) override;
     void complete(exchange_id id) override;
+    void close_stream(exchange_id id, std::optional<duration> retry) override;
     /// An exchange that takes no notices is full.
     std::size_t queued_on(exchange_id id) const override;
+    bool can_ask(exchange_id id) const override;
     void negotiated(std::string_view revision) override;
     task<void> finish() override;
     void close() noexcept override;
@@ -136,6 +152,7 @@ private:
 
     const executor& wakes_on() const override { return executor_; }
     void on_left(exchange& from) override;
+    void on_taken(std::size_t bytes) override;
 
     std::shared_ptr<exchange> find(exchange_id id) const;
     void forget(exchange_id id);
@@ -162,8 +179,12 @@ private:
     std::shared_ptr<const session_transport_settings> settings_;
     bool closed_ = false;
     bool primes_ = false;
+    bool standalone_offered_;
 
     std::vector<item> inbox_;
+    std::uint64_t taken_ = 0; // bytes that readers have got
+    void (*drained_)(void*) = nullptr;
+    void* drained_argument_ = nullptr;
     std::vector<item> handed_; // the session's until its next `receive`
 
     std::uint64_t last_id_ = 0;

@@ -38,19 +38,22 @@ concept reconnect = std::copyable<T> && requires(const T& policy, const reconnec
     { policy.delay(facts) } -> std::same_as<std::optional<duration>>;
 };
 
-/// The number of attempts that the policies below share; 6 by default.
+/// The number of attempts that the policies below share; 6 by default. `Policy` is the one that it is a part of.
+template <class Policy>
 class attempt_limit
 {
 public:
     unsigned attempts() const noexcept { return attempts_; }
 
-protected:
-    void set_attempts(unsigned value)
+    /// Throws `errc::invalid_argument` for zero.
+    Policy& at_most(unsigned attempts)
     {
-        if (value == 0) throw_fault(fail(errc::invalid_argument, "for no attempt at all there is policy::never"));
-        attempts_ = value;
+        if (attempts == 0) throw_fault(fail(errc::invalid_argument, "for no attempt at all there is policy::never"));
+        attempts_ = attempts;
+        return static_cast<Policy&>(*this);
     }
 
+protected:
     // 2025-11-25, transports: a client must respect the time that the server asks for (E-36). So it is the delay of
     // the first attempt, and the least of the later ones.
     std::optional<duration> decide(const reconnect_facts& facts, duration own) const noexcept
@@ -65,20 +68,15 @@ private:
 };
 
 /// The same delay before each attempt: 1 s, 6 attempts.
-class fixed : public attempt_limit
+class fixed : public attempt_limit<fixed>
 {
 public:
     std::optional<duration> delay(const reconnect_facts& facts) const noexcept { return decide(facts, delay_); }
 
-    /// The setters throw `errc::invalid_argument` for zero and less.
+    /// Throws `errc::invalid_argument` for zero and less.
     fixed& every(duration value)
     {
         delay_ = checked_limit(value);
-        return *this;
-    }
-    fixed& at_most(unsigned attempts)
-    {
-        set_attempts(attempts);
         return *this;
     }
 
@@ -88,7 +86,7 @@ private:
 
 /// The default: any delay between none and a bound that doubles from 1 s up to 30 s, 6 attempts. The whole range is
 /// used (full jitter), so that the clients of a server that restarts do not come back all at once.
-class exponential : public attempt_limit
+class exponential : public attempt_limit<exponential>
 {
 public:
     std::optional<duration> delay(const reconnect_facts& facts) const noexcept
@@ -100,16 +98,11 @@ public:
         return decide(facts, duration(static_cast<duration::rep>(static_cast<double>(bound.count()) * part)));
     }
 
-    /// The setters throw `errc::invalid_argument` for zero and less.
+    /// Throws `errc::invalid_argument` for zero and less.
     exponential& between(duration base, duration max)
     {
         base_ = checked_limit(base);
         max_ = checked_limit(max);
-        return *this;
-    }
-    exponential& at_most(unsigned attempts)
-    {
-        set_attempts(attempts);
         return *this;
     }
 

@@ -5,20 +5,27 @@
 #pragma once
 
 #include <comcp/json/result.hpp>
+#include <comcp/limits.hpp>
 #include <comcp/protocol/capabilities.hpp>
+#include <comcp/protocol/elicitation.hpp>
 #include <comcp/protocol/identity.hpp>
 #include <comcp/protocol/logging.hpp>
 #include <comcp/protocol/revision.hpp>
 #include <comcp/protocol/roots.hpp>
+#include <comcp/protocol/sampling.hpp>
+#include <comcp/server/request_options.hpp>
 #include <comcp/task.hpp>
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace comcp::inline COMCP_ABI
@@ -48,6 +55,14 @@ public:
     void log(log_level level, std::string_view text, std::string logger = {});
     void log_value(log_level level, json::value data, std::string logger = {});
 
+    /// Ends the connection on which the client waits, without ending the call: the client comes back, after `retry` or
+    /// what the service says (`http_service_options::retry`), and gets what followed and the result. For long calls, so
+    /// that no connection stands open for them; never waits.
+    ///
+    /// Nothing happens where the client could not come back: not over HTTP, before 2025-11-25, without resumption, and
+    /// for a client that takes no stream (2025-11-25, transports).
+    void close_stream(std::optional<duration> retry = {});
+
     /// The client gave the call up, or the session ended: its result goes nowhere. A coroutine is also cancelled.
     bool cancelled() const;
 
@@ -67,28 +82,59 @@ public:
     /// `_meta` of the request.
     const json::object& meta() const;
 
-    /// Asks the client for its roots (2025-11-25, roots).
-    ///
-    /// *Errors*: errc::unsupported, not sent, when the client did not declare them; otherwise as every request.
-    /// *Cancellation*: the client is told.
-    task<std::vector<root>> list_roots();
+    // ---- questions to the client. They go out while the call is served, and are cancelled with it.
+    //
+    // *Errors* of all: errc::unsupported, not sent, when the client did not declare what is needed or its revision
+    // lacks it; errc::timed_out after `limits::server_request` (60 s) or the time of the options; errc::refused with
+    // the client's error; errc::invalid_message when the answer cannot be what was asked for; otherwise as every
+    // request. *Cancellation*: the client is told.
 
-    /// Asks the client's model (2025-11-25, sampling). `params` and the result are those of the specification.
+    /// Asks for the client's roots (2025-11-25, roots).
+    task<std::vector<root>> list_roots(request_options options = {});
+    /// How often the client has said that its roots changed: those that were got at an older count may be stale.
+    std::uint64_t roots_changes() const;
+
+    /// Asks the client's model (2025-11-25, sampling). *Errors*: errc::invalid_argument, not sent, when tool uses and
+    /// their results do not fit together (H-14).
+    task<sampling_result> sample(sampling_request asked, request_options options = {});
+    /// The same with params and result as the specification has them, neither checked nor converted: for relays.
     task<json::object> sample(json::object params);
 
-    /// Asks the user through the client (2025-11-25, elicitation). `params` and the result are those of the
-    /// specification.
+    /// Asks the user, with a form or by a URL (2025-11-25, elicitation). What is accepted fits the form. Not for
+    /// secrets: those need a URL (H-25). *Errors*: errc::invalid_argument, not sent, when the schema is no form.
+    task<elicitation_result> elicit(elicitation_request asked, request_options options = {});
+    /// The same as for `sample`.
     task<json::object> elicit(json::object params);
+    /// A form made of a struct: `const auto got = co_await ctx.elicit<booking>("For when?"); if (got) use(got->day);`
+    template <form_struct T>
+    task<form_answer<T>> elicit(std::string message, request_options options = {})
+    {
+        elicitation_request asked = elicitation_request::form(std::move(message), form_schema_of<T>());
+        const elicitation_result got = co_await elicit(std::move(asked), std::move(options));
+        co_return read_form_answer<T>(got).value();
+    }
+    /// Sends the user to a URL (since 2025-11-25). That it is accepted means that it is opened, not what is done there;
+    /// once that is known, `elicitation_complete(id)` may tell the client.
+    task<elicitation_result> elicit_url(std::string message, std::string url, std::string id,
+                                        request_options options = {});
+    /// Tells this client that what was asked for at a URL is done (2025-11-25, elicitation); older ones are not told.
+    /// Also after the call has ended, and on any thread.
+    void elicitation_complete(std::string id) const;
 
     /// For the library: what belongs to the call's arguments.
     void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta);
+    /// For the library: the handler does not run on the session's executor.
+    bool elsewhere() const { return elsewhere_; }
     /// For the library.
     const detail::handler_environment& environment() const { return *environment_; }
     /// For the library.
     const std::shared_ptr<detail::inbound>& request() const { return request_; }
 
 private:
-    task<json_result> request(std::string_view capability, std::string_view what, std::string params);
+    using write_params = std::function<void(std::string& out, const progress_token* token)>;
+
+    void require(std::string_view capability) const;
+    task<json_result> ask(std::string_view what, write_params write, request_options options) const;
 
     std::shared_ptr<const detail::handler_environment> environment_;
     std::shared_ptr<detail::inbound> request_;

@@ -11,8 +11,10 @@
 #include <comcp/protocol/revision.hpp>
 #include <comcp/session/home.hpp>
 #include <comcp/session/inbound.hpp>
+#include <comcp/wire/codec.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,8 +46,10 @@ struct handler_environment
     std::shared_ptr<detail::home> home;
     std::weak_ptr<session> owner;
     std::shared_ptr<const peer_info> peer;
+    const wire::codec* codec = nullptr;
     std::shared_ptr<log_gate> log;
-    std::string principal; ///< who the host's authorization says the client is
+    std::shared_ptr<std::atomic<std::uint64_t>> roots_changes; ///< how often the client said that they have changed
+    std::string principal;                                     ///< who the host's authorization says the client is
     duration server_request = no_limit;
     bool keep_source = false;
 };

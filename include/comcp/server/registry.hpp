@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What a server offers, as immutable snapshots: a change makes a new snapshot and replaces the old one whole, so any
-// number of sessions on any threads read without a lock while the host adds, changes and removes tools.
+// All that a server offers of one kind, as immutable snapshots: a change makes a new snapshot and replaces the old one
+// whole, so any number of sessions on any threads read without a lock while the host adds, changes and removes.
 #pragma once
 
-#include <comcp/error.hpp>
-#include <comcp/server/tool_entry.hpp>
+#include <comcp/server/entry.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -22,65 +20,68 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// All tools at one moment, in the order of their registration.
-class tool_set
+using entry_ptr = std::shared_ptr<const entry>;
+
+/// Everything of one kind at one moment, in the order of registration.
+class entry_set
 {
 public:
-    const std::vector<std::shared_ptr<const tool_entry>>& all() const { return entries_; }
+    /// Builds the index; called once, before the set is shared. `last` is the highest number that was ever given.
+    explicit entry_set(std::vector<entry_ptr> entries = {}, std::uint64_t last = 0);
 
-    /// The tool that may be called under this name; null when there is none or it is switched off.
-    const std::shared_ptr<const tool_entry>* find(std::string_view name) const
-    {
-        const auto at = by_name_.find(name);
-        if (at == by_name_.end() || !entries_[at->second]->enabled) return nullptr;
-        return &entries_[at->second];
-    }
+    const std::vector<entry_ptr>& all() const { return entries_; }
+    std::uint64_t last_number() const { return last_; }
 
-    const std::shared_ptr<const tool_entry>* find_any(std::string_view name) const
+    /// What may be used under this key; null when there is none or it is switched off.
+    const entry_ptr* find(std::string_view key) const
     {
-        const auto at = by_name_.find(name);
-        return at == by_name_.end() ? nullptr : &entries_[at->second];
+        const auto at = by_key_.find(key);
+        return at == by_key_.end() || !entries_[at->second]->enabled ? nullptr : &entries_[at->second];
     }
-
-    /// Builds the index; called once, before the set is shared.
-    explicit tool_set(std::vector<std::shared_ptr<const tool_entry>> entries = {}) : entries_(std::move(entries))
-    {
-        for (std::size_t i = 0; i < entries_.size(); ++i) by_name_.emplace(entries_[i]->info.name, i);
-    }
+    bool contains(std::string_view key) const { return by_key_.contains(key); }
+    /// Something of one is completed.
+    bool completes() const { return completes_; }
 
 private:
-    std::vector<std::shared_ptr<const tool_entry>> entries_;
-    std::unordered_map<std::string_view, std::size_t> by_name_; // views of the entries' own names
+    std::vector<entry_ptr> entries_;
+    std::unordered_map<std::string_view, std::size_t> by_key_; // views of the entries' own keys
+    std::uint64_t last_;
+    bool completes_ = false;
 };
 
+/// Whether a client of this revision sees the same list in both.
+bool same_list(const entry_set& left, const entry_set& right, const wire::codec& codec, revision at);
+
 /// Thread rule: any thread.
-class tool_registry
+class registry
 {
 public:
     using on_change = std::function<void()>;
 
-    /// Called after every change of what clients can see, on the thread that made it.
+    explicit registry(entry_kind kind) : kind_(kind) {}
+
+    /// Called after every change, on the thread that made it.
     void listen(on_change listener);
 
-    std::shared_ptr<const tool_set> snapshot() const;
+    std::shared_ptr<const entry_set> snapshot() const;
     /// Moves with every change, so that a reader takes the lock only when there is something new.
     std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
-    /// *Errors*: errc::invalid_argument when the name is empty or taken.
-    void add(std::shared_ptr<const tool_entry> entry);
+    /// *Errors*: errc::invalid_argument when the key is empty or taken.
+    void add(std::shared_ptr<entry> made);
 
-    /// False when there is no such tool. Calls that run are not disturbed.
-    bool remove(std::string_view name);
+    /// False when there is no such entry. Calls that run are not disturbed.
+    bool remove(std::string_view key);
 
-    /// Replaces a tool by a changed copy; does nothing when there is no such tool or `edit` returned false.
-    template <class Edit>
-    void edit(std::string_view name, Edit edit)
+    /// Replaces an entry by a changed copy; does nothing when there is no such entry. `change(entry&)` may throw.
+    template <class Change>
+    void edit(std::string_view key, Change change)
     {
-        change([&](std::vector<std::shared_ptr<const tool_entry>>& entries) {
-            for (auto& each : entries) {
-                if (each->info.name != name) continue;
-                auto changed = std::make_shared<tool_entry>(*each);
-                if (!edit(*changed)) return false;
+        publish([&](std::vector<entry_ptr>& entries) {
+            for (entry_ptr& each : entries) {
+                if (each->key() != key) continue;
+                auto changed = each->copy();
+                change(*changed);
                 each = std::move(changed);
                 return true;
             }
@@ -90,14 +91,14 @@ public:
 
 private:
     template <class Change>
-    bool change(Change make)
+    bool publish(Change make)
     {
         on_change tell;
         {
             const std::lock_guard lock(mutex_);
             auto entries = current_->all();
             if (!make(entries)) return false;
-            current_ = std::make_shared<const tool_set>(std::move(entries));
+            current_ = std::make_shared<const entry_set>(std::move(entries), last_);
             version_.fetch_add(1, std::memory_order_release);
             tell = listener_;
         }
@@ -105,10 +106,16 @@ private:
         return true;
     }
 
+    entry_kind kind_;
     mutable std::mutex mutex_;
-    std::shared_ptr<const tool_set> current_ = std::make_shared<const tool_set>();
+    std::shared_ptr<const entry_set> current_ = std::make_shared<const entry_set>();
+    std::uint64_t last_ = 0;
     std::atomic<std::uint64_t> version_{1};
     on_change listener_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
+
+#if !defined(COMCP_SEPARATE)
+#include <comcp/server/impl/registry.ipp>
+#endif

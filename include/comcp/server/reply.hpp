@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the result of one tool call goes, and how a handler says that it failed.
+// Where the result of one handler goes: a tool's, a resource's, a prompt's or a completion's.
 #pragma once
 
 #include <comcp/config.hpp>
-#include <comcp/protocol/revision.hpp>
 
-#include <stdexcept>
+#include <cstdint>
 #include <string_view>
 
 namespace comcp::inline COMCP_ABI
 {
 
+class completion;
 class context;
+class prompt_result;
+class resource_result;
 class tool_result;
 
 namespace rpc
@@ -24,35 +26,23 @@ namespace wire
 class codec;
 }
 
-/// Thrown by a handler whose failure the model should read: the text becomes an `isError` result. Any other exception
-/// becomes one with a fixed text, since its own may hold what is not meant for a model.
-class tool_error : public std::runtime_error
-{
-public:
-    using std::runtime_error::runtime_error;
-};
-
 namespace detail
 {
 
 class session;
 struct answer_route;
+struct handler_environment;
 
 /// The way of one answer. A few pointers, usable on the handler's executor.
 class reply
 {
 public:
     /// Answers in the reader's turn, without an admitted request.
-    reply(const wire::codec& codec, revision at, session& owner, const rpc::id* id, const answer_route* route)
-        : codec_(&codec),
-          at_(at),
-          owner_(&owner),
-          id_(id),
-          route_(route)
-    {}
+    reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route);
     /// Answers the context's request. `ctx` stands in the frame that the reply stands in.
-    reply(const wire::codec& codec, const context& ctx, bool elsewhere);
+    explicit reply(const context& ctx);
 
+    // A tool's.
     void send_nothing() const;
     void send_text(std::string_view text) const;
     void send_result(const tool_result& value) const;
@@ -60,19 +50,29 @@ public:
     void send_structured(std::string_view object) const;
     void send_failure(std::string_view text) const;
     /// The current exception as a result. A cancelled call has nobody to tell: its answer is dropped on the way.
-    void send_exception() const;
+    void send_tool_exception() const;
+
+    void send_resource(const resource_result& value) const;
+    void send_prompt(const prompt_result& value) const;
+    void send_completion(const completion& value) const;
+
+    /// `data` is JSON text; empty for none.
+    void send_error(std::int64_t code, std::string_view message, std::string_view data = {}) const;
+    void send_resource_not_found(std::string_view uri) const;
+    /// The current exception as an error. `what` is said of an exception whose own text is not meant for a peer, and
+    /// `uri` the resource that was read, if any.
+    void send_exception(std::string_view what, std::string_view uri = {}) const;
 
 private:
     template <class Write>
     void send(Write write) const;
 
-    const wire::codec* codec_;
-    revision at_;
+    const wire::codec& codec_; // codecs live for ever
+    const handler_environment& shared_;
     session* owner_ = nullptr;
     const rpc::id* id_ = nullptr;
     const answer_route* route_ = nullptr;
     const context* context_ = nullptr;
-    bool elsewhere_ = false;
 };
 
 } // namespace detail

@@ -40,15 +40,21 @@ struct on_signal
     }
 };
 
-/// Runs `server`, which was bound, until its `serve()` returns. Nothing else runs on `io` then.
+/// Runs `server`, which was bound, until its `serve()` returns. Nothing else runs on `io` then. *Errors*: what
+/// `serve()` threw.
 template <class Server>
 void run_until_signal(asio::io_context& io, Server& server, duration patience, std::string_view where)
 {
     asio::signal_set signals(io, SIGTERM, SIGINT);
     signals.async_wait(on_signal<Server>{signals, server, patience});
-    asio::co_spawn(io, server.serve(), [&io](std::exception_ptr) { io.stop(); });
+    std::exception_ptr failed;
+    asio::co_spawn(io, server.serve(), [&](std::exception_ptr why) {
+        failed = why;
+        io.stop();
+    });
     tell("serving at " + std::string(where));
     io.run();
+    if (failed) std::rethrow_exception(failed);
 }
 
 } // namespace comcp::inline COMCP_ABI::detail

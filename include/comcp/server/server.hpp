@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// An MCP server: an identity and a set of tools, served to any number of sessions over any transport. It owns no
-// socket, no thread and no loop. Not for one client's conversation: that is server_session.hpp.
+// An MCP server: an identity, and the tools, resources and prompts that it offers to any number of sessions over any
+// transport. It owns no socket, no thread and no loop. Not for one client's conversation: that is server_session.hpp.
 #pragma once
 
 #include <comcp/observer.hpp>
 #include <comcp/policy.hpp>
 #include <comcp/protocol/identity.hpp>
 #include <comcp/protocol/tools.hpp>
+#include <comcp/server/handler_error.hpp>
+#include <comcp/server/handles.hpp>
 #include <comcp/server/options.hpp>
+#include <comcp/server/prompt.hpp>
+#include <comcp/server/resource.hpp>
 #include <comcp/server/tool.hpp>
 #include <comcp/session/middleware.hpp>
 #include <comcp/task.hpp>
@@ -27,60 +31,20 @@ namespace comcp::inline COMCP_ABI
 
 namespace detail
 {
-class server_core;
-class tool_entry;
-} // namespace detail
-
-/// A registered tool, to describe it further or to change it at run time. Every change is published at once and clients
-/// are told (`notifications/tools/list_changed`). Thread rule: any thread. May outlive the server; it then does
-/// nothing.
-class tool_handle
-{
-public:
-    tool_handle(std::weak_ptr<detail::server_core> core, std::string name);
-
-    /// Describes a member of the arguments: `.field("times", comcp::field("How often").minimum(1).maximum(10))`.
-    /// *Errors*: errc::invalid_argument when the arguments have no such member.
-    tool_handle& field(std::string member, comcp::field note);
-    tool_handle& title(std::string text);
-    tool_handle& description(std::string text);
-    /// Hints for clients (F-16); `read_only()` and `idempotent()` let a client send a call again after a lost
-    /// connection.
-    tool_handle& annotations(tool_annotations hints);
-    tool_handle& read_only();
-    tool_handle& idempotent();
-    tool_handle& destructive(bool value);
-    /// The schema of `structuredContent`, for a tool whose result is not a described struct.
-    tool_handle& output_schema(json::object schema);
-    tool_handle& meta(json::object value);
-
-    /// Switches the tool off or on. Off, it is neither listed nor called; calls that run go on.
-    void enable(bool on = true);
-    void disable() { enable(false); }
-    /// Removes it; calls that run go on. False when it was gone already.
-    bool remove();
-
-    const std::string& name() const { return name_; }
-
-private:
-    template <class Change>
-    tool_handle& edit(Change change);
-
-    std::weak_ptr<detail::server_core> core_;
-    std::string name_;
-};
-
-namespace detail
-{
 
 // What basic_server does, which knows no policy. `policy` keeps the observer alive.
 
 std::shared_ptr<server_core> make_server(identity who, server_options options, std::shared_ptr<void> policy,
                                          observer_ref observer);
-tool_handle add_tool(const std::shared_ptr<server_core>& core, tool described, erased_handler handler);
+tool_handle add_tool(const std::shared_ptr<server_core>& core, tool described, tool_handler handler);
 tool_handle add_tool(const std::shared_ptr<server_core>& core, std::string name, std::string description,
-                     erased_handler handler);
+                     tool_handler handler);
+resource_handle add_resource(const std::shared_ptr<server_core>& core, resource described, resource_handler handler);
+resource_template_handle add_template(const std::shared_ptr<server_core>& core, resource_template described,
+                                      resource_handler handler);
+prompt_handle add_prompt(const std::shared_ptr<server_core>& core, prompt described, prompt_handler handler);
 bool remove_tool(server_core& core, std::string_view name);
+void resource_updated(server_core& core, std::string_view uri);
 void set_handler_executor(server_core& core, executor ex);
 void add_middleware(server_core& core, middleware part);
 server_options& options_of(server_core& core);
@@ -122,7 +86,7 @@ public:
         static_assert(!std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
                       "a handler that takes json::object needs a schema: server.raw_tool(tool, handler)");
         return detail::add_tool(core_, std::move(name), std::move(description),
-                                detail::erase_handler(std::move(handler)));
+                                detail::make_tool_handler(std::move(handler)));
     }
 
     /// Registers a tool whose schema is written by hand; the handler takes `json::object` and optionally a context. Its
@@ -132,12 +96,76 @@ public:
     {
         static_assert(std::same_as<typename detail::handler_traits<Handler>::arguments, json::object>,
                       "the handler of a raw tool takes json::object");
-        return detail::add_tool(core_, std::move(described), detail::erase_handler(std::move(handler)));
+        return detail::add_tool(core_, std::move(described), detail::make_tool_handler(std::move(handler)));
     }
 
     /// A handle of a tool by its name; changes through it do nothing when there is no such tool.
     tool_handle find_tool(std::string name) { return tool_handle(core_, std::move(name)); }
     bool remove_tool(std::string_view name) { return detail::remove_tool(*core_, name); }
+
+    /// Registers a resource. `handler` takes nothing or the URI, and optionally a `comcp::context&`; it returns text, a
+    /// `comcp::blob`, `comcp::resource_contents` or a vector of them, or a `task` of one of these. Plain functions and
+    /// `comcp::blocking` as for tools. A handler that throws is answered as an internal error with a fixed text: see
+    /// server/handler_error.hpp for what it can say.
+    ///
+    /// *Errors*: errc::invalid_argument when the URI is empty or taken.
+    template <class Handler>
+    resource_handle resource(std::string uri, std::string name, Handler handler)
+    {
+        return resource(comcp::resource(std::move(uri), std::move(name)), std::move(handler));
+    }
+    template <class Handler>
+    resource_handle resource(comcp::resource described, Handler handler)
+    {
+        return detail::add_resource(core_, std::move(described), detail::make_resource_handler(std::move(handler)));
+    }
+
+    /// Registers resources whose URIs follow a template (RFC 6570; see `comcp::uri_template::parse`). `handler` takes a
+    /// described struct whose members are variables of the template, `comcp::uri_variables`, or the URI as a
+    /// `std::string`; all else as for `resource`. A URI is first looked for among the resources, then it is read by the
+    /// first template, in the order of registration, that it follows and whose variables bind to the struct. Of `file:`
+    /// URIs those are refused that could leave a directory.
+    ///
+    /// *Errors*: errc::invalid_argument when the template is malformed or taken, or lacks a variable of the struct.
+    template <class Handler>
+    resource_template_handle resource_template(std::string uri_template, std::string name, Handler handler)
+    {
+        return resource_template(comcp::resource_template(std::move(uri_template), std::move(name)),
+                                 std::move(handler));
+    }
+    template <class Handler>
+    resource_template_handle resource_template(comcp::resource_template described, Handler handler)
+    {
+        return detail::add_template(core_, std::move(described), detail::make_resource_handler(std::move(handler)));
+    }
+
+    /// Tells the clients that have subscribed to a resource that it has changed; several updates may be one notice.
+    void resource_updated(std::string_view uri) { detail::resource_updated(*core_, uri); }
+
+    /// Registers a prompt. `handler` takes a described struct (its members are the arguments, and required as for a
+    /// tool) or a map from names to strings, and optionally a `comcp::context&`; it returns text or content (a message
+    /// of the user), `comcp::prompt_message`, a vector of these or a `comcp::prompt_result`, or a `task` of one of
+    /// these.
+    ///
+    /// *Errors*: errc::invalid_argument when the name is empty or taken.
+    template <class Handler>
+    prompt_handle prompt(std::string name, std::string description, Handler handler)
+    {
+        return prompt(comcp::prompt(std::move(name), std::move(description)), std::move(handler));
+    }
+    template <class Handler>
+    prompt_handle prompt(comcp::prompt described, Handler handler)
+    {
+        return detail::add_prompt(core_, std::move(described), detail::make_prompt_handler(std::move(handler)));
+    }
+
+    /// Handles as of `find_tool`.
+    resource_handle find_resource(std::string uri) { return resource_handle(core_, std::move(uri)); }
+    resource_template_handle find_resource_template(std::string uri_template)
+    {
+        return resource_template_handle(core_, std::move(uri_template));
+    }
+    prompt_handle find_prompt(std::string name) { return prompt_handle(core_, std::move(name)); }
 
     /// Runs every handler on an executor of the host from now on: a thread pool, or a `manual_executor` that the host
     /// pumps. Sessions, ping, cancellation and timers stay where they are and go on when that executor stalls. Set

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The part of a server that all its sessions share: who it is, its tools, its options, and which sessions live.
+// The part of a server that all its sessions share: who it is, what it offers, its options, and which sessions live.
 #pragma once
 
 #include <comcp/asio.hpp>
@@ -8,11 +8,13 @@
 #include <comcp/protocol/capabilities.hpp>
 #include <comcp/protocol/identity.hpp>
 #include <comcp/protocol/revision.hpp>
+#include <comcp/server/live_session.hpp>
 #include <comcp/server/options.hpp>
 #include <comcp/server/registry.hpp>
-#include <comcp/session/home.hpp>
 #include <comcp/session/session.hpp>
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,13 +27,6 @@ namespace comcp::inline COMCP_ABI::detail
 
 class kept_state;
 
-/// One live session as the server reaches it from any thread.
-struct live_session
-{
-    std::shared_ptr<detail::home> home;
-    std::weak_ptr<session> owner;
-};
-
 /// Thread rule: any thread, but for the options before the first session.
 class server_core : public std::enable_shared_from_this<server_core>
 {
@@ -40,18 +35,21 @@ public:
 
     const identity who;
     server_options options;
-    tool_registry tools;
+    subscription_table subscriptions;
     comcp::executor handler_executor; ///< empty: the session's own
     std::shared_ptr<const middleware_chain> chain;
     std::shared_ptr<void> policy; ///< keeps the observer alive
     observer_ref observer;
 
-    server_capabilities capabilities() const;
+    registry& offers(entry_kind kind) { return offers_[static_cast<std::size_t>(kind)]; }
 
-    /// Tells every session that the tools have changed.
+    /// What is declared now; a handshake fixes it for its session. One that does not last takes no subscriptions.
+    server_capabilities capabilities(bool lasting);
+
+    /// Tells every session of every change.
     void listen_to_changes();
 
-    void add(const std::shared_ptr<session>& started);
+    void add(std::shared_ptr<live_session> started);
 
     /// Ends every session at once.
     void abandon_all();
@@ -60,17 +58,16 @@ public:
 
 private:
     template <class Work>
-    void post_to_all(Work work)
+    void for_all(Work work)
     {
         const std::lock_guard lock(mutex_);
-        for (const live_session& each : sessions_)
-            each.home->post([weak = each.owner, work] {
-                if (auto owner = weak.lock()) work(*owner);
-            });
+        for (const auto& each : sessions_) work(*each);
     }
 
+    std::array<registry, 4> offers_{registry(entry_kind::tool), registry(entry_kind::resource),
+                                    registry(entry_kind::resource_template), registry(entry_kind::prompt)};
     std::mutex mutex_;
-    std::vector<live_session> sessions_;
+    std::vector<std::shared_ptr<live_session>> sessions_;
     std::size_t sweep_at_ = 16;
 };
 
@@ -88,8 +85,8 @@ struct session_origin
 std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
                                              std::unique_ptr<transport> wire, session_origin from = {});
 
-/// *Errors*: errc::invalid_argument when a blocking tool has no executor.
-void check_blocking_tools(const server_core& core);
+/// *Errors*: errc::invalid_argument when a blocking handler has no executor.
+void check_blocking_handlers(server_core& core);
 
 /// Serves one client; see basic_server::serve.
 task<fault> serve(std::shared_ptr<server_core> core, std::unique_ptr<transport> wire);

@@ -139,7 +139,8 @@ private:
     bool take(const http::stream_change& change);
     void write_later();
     /// Writes until nothing is left to write.
-    static task<void> write(std::shared_ptr<kept_session> self);
+    /// What there is to write, or only the record as it is now.
+    static task<void> write(std::shared_ptr<kept_session> self, bool only_record = false);
     void end_erase(bool worked);
 
     std::shared_ptr<session_keeper> keeper_;
@@ -149,7 +150,8 @@ private:
     bool writing_ = false;
     bool erase_ = false;
     bool erase_anybodys_ = false;
-    bool unsaved_ = false; // the last save failed
+    bool unsaved_ = false;                     // the last save failed
+    session_save failed_ = session_save::take; // which it was
     std::optional<session_save> save_;
     time_point saved_{};
     std::map<std::string, bool, std::less<>> streams_; // whether what follows on it is still taken

@@ -23,8 +23,7 @@ struct session_record
 {
     std::string id;
     std::string principal;
-    /// How many processes had the session so far. Numbers of a process's own requests begin with it, so that an answer
-    /// to the one before is not taken for one to it.
+    /// How many processes had the session so far, at least.
     std::int64_t generation = 1;
     revision version = latest_legacy;
     client_capabilities capabilities;

@@ -62,7 +62,8 @@ struct stored_stream
 /// what was not saved for much longer than `session_idle`: its process has died. The same of a stream that did not
 /// change for so long.
 ///
-/// *Cancellation*: terminal, when the time is over. Thread rule: called on several executors of the context at once
+/// *Cancellation*: terminal, when the time is over. An operation that was cancelled must have no effect any more once a
+/// later one of its session has begun. Thread rule: called on several executors of the context at once
 /// unless the service is single-threaded. It outlives the service and what it has begun there.
 class session_store
 {

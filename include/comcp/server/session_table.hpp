@@ -167,8 +167,9 @@ private:
     std::size_t nameless_ = 0; // without an id: at most as many as with one
     bool ended_ = false;       // nothing is taken in any more
     entries active_;
-    entries fresh_; // idle, the longest in front: those that never sent a second request, and
-    entries used_;  // those that did
+    bool keeps_ = false; // sessions are kept outside of the process too
+    entries fresh_;      // idle, the longest in front: those that never sent a second request, and
+    entries used_;       // those that did
     std::size_t calls_ = 0;
     bool watched_ = false;
     bool draining_ = false;

@@ -33,7 +33,8 @@ struct waiting_notice
 {
     std::string method;
     std::string params;
-    send_hint hint; ///< outbound
+    send_hint hint;                   ///< outbound
+    std::optional<std::string> about; ///< inbound progress: its token, as JSON
 };
 
 /// Notifications of one direction: one at a time and in order.
@@ -42,8 +43,18 @@ struct notice_line
     explicit notice_line(parking_lot& lot) : moved(lot) {}
 
     std::deque<waiting_notice> waiting;
-    std::size_t progress = 0; ///< of `waiting` and the one that is passing
-    wait_list moved;          ///< those that go after what was begun before them
+    /// Whether progress of the call with this id waits, or passes.
+    bool tells_of(std::string_view id) const
+    {
+        if (passing == id) return true;
+        for (const waiting_notice& each : waiting)
+            if (each.about == id) return true;
+        return false;
+    }
+
+    std::optional<std::string> passing; ///< the `about` of the one that is passing
+    std::size_t bytes = 0;              ///< of `waiting`
+    wait_list moved;                    ///< those that go after what was begun before them
     bool running = false;
     std::uint64_t begun = 0;
     std::uint64_t done = 0;

@@ -13,8 +13,9 @@
 namespace comcp::inline COMCP_ABI
 {
 
-/// Thrown by a handler of a client (sampling, elicitation): the peer gets this code and message. Any other exception is
-/// answered as an internal error with a fixed text.
+/// Thrown by a handler of a client (sampling, elicitation) or of a server: the peer gets this code and message. Any
+/// other exception is answered with a fixed text; for those that a server's handler can throw see
+/// server/handler_error.hpp.
 class request_error : public std::runtime_error
 {
 public:

@@ -13,7 +13,7 @@ namespace comcp::inline COMCP_ABI::detail
 
 /// Something that a role is told from outside, on the session's executor.
 enum class role_event {
-    tools_changed,
+    changed, ///< something that it shares with others
 };
 
 /// What a client or a server makes of messages. Owned by its session.

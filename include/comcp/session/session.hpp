@@ -203,6 +203,13 @@ public:
     }
     void answer_error(inbound& request, std::int64_t code, std::string_view message, std::string_view data = {});
 
+    /// The connection on which the answer is waited for ends; the peer is to come back for it
+    /// (transport::close_stream).
+    void close_stream(const inbound& request, std::optional<duration> retry)
+    {
+        if (request.session_) wire_->close_stream(request.route_.exchange, retry);
+    }
+
     /// Runs a handler's coroutine on the session's own executor. `body` answers the request and lets nothing escape.
     /// The session lives as long as it runs.
     void spawn(std::shared_ptr<inbound> request, task<void> body);

@@ -14,6 +14,7 @@
 #include <comcp/task.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -112,12 +113,18 @@ public:
     virtual void abandon(exchange_id exchange) = 0;
     /// Nothing more is owed on an exchange: at a server, what came needs no answer; at a client, the answer is there.
     virtual void complete(exchange_id) {}
+    /// The peer's connection for an exchange ends, the exchange does not: the peer comes back for the rest, after
+    /// `retry` if that is given. Nothing happens where that is impossible.
+    virtual void close_stream(exchange_id, std::optional<duration> /*retry*/) {}
     /// An exchange of ours was closed by the peer while its request is unanswered: goes on with it elsewhere if that
     /// is possible. False: it is lost.
     virtual bool resume(exchange_id) { return false; }
 
     /// Bytes accepted and not yet written of one exchange; what may be dropped asks this.
     virtual std::size_t queued_on(exchange_id) const { return queued(); }
+
+    /// Whether a request of ours that relates to the exchange can reach the peer, now or later.
+    virtual bool can_ask(exchange_id) const { return true; }
 
     /// The revision that is spoken from now on: HTTP repeats it in every request (E-42).
     virtual void negotiated(std::string_view) {}

@@ -2,8 +2,6 @@
 // A client and a server in one program: needs the headers, their compiled bodies and those of Boost.JSON.
 #include <comcp/comcp.hpp>
 
-#include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -17,9 +15,9 @@ BOOST_DESCRIBE_STRUCT(greet_args, (), (name))
 
 comcp::task<void> talk(comcp::server& server)
 {
-    const auto executor = co_await asio::this_coro::executor;
+    const auto executor = co_await comcp::asio::this_coro::executor;
     comcp::memory_pipe pipe(executor);
-    asio::co_spawn(executor, server.serve(std::move(pipe.second)), asio::detached);
+    comcp::asio::co_spawn(executor, server.serve(std::move(pipe.second)), comcp::asio::detached);
     comcp::client client(std::move(pipe.first), comcp::identity("consumer", "1.0.0"));
     co_await client.connect();
     const auto answer = co_await client.call("greet", comcp::args("name", "Ada"));

@@ -26,7 +26,7 @@ import (
 const tricky = "first \"quoted\" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u672c\u8a9e \U0001F600 \u2028 </script> end"
 
 var (
-	toolNames = []string{"add", "ask_elicit", "ask_roots", "ask_sampling", "echo", "fail", "image", "mixed", "slow"}
+	toolNames = []string{"add", "ask_elicit", "ask_roots", "ask_sampling", "echo", "fail", "image", "log", "mixed", "slow", "touch"}
 	rootURIs  = []string{"file:///interop/a", "file:///interop/b%20b"}
 	allOk     = true
 )

@@ -152,6 +152,23 @@ func runServer(address string) {
 		})
 	})
 
+	add(server, "touch", "Changes a resource", func(context.Context, *mcp.CallToolRequest, struct {
+		Text string `json:"text"`
+	}) (*mcp.CallToolResult, error) {
+		return text("touched"), nil
+	})
+	add(server, "log", "Logs at debug and at warning", func(ctx context.Context, request *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, error) {
+		for _, line := range []mcp.LoggingMessageParams{
+			{Level: "debug", Logger: "interop", Data: "a debug line"},
+			{Level: "warning", Logger: "interop", Data: "a warning"},
+		} {
+			if err := request.Session.Log(ctx, &line); err != nil {
+				return nil, err
+			}
+		}
+		return text("logged"), nil
+	})
+
 	if address == "" {
 		if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 			log.Print(err)

@@ -8,8 +8,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
-const TOOLS = ['add', 'ask_elicit', 'ask_roots', 'ask_sampling', 'echo', 'fail', 'image', 'mixed', 'slow'];
-const ROOTS = ['file:///interop/a', 'file:///interop/b%20b'];
+const TOOLS = ['add', 'ask_elicit', 'ask_roots', 'ask_sampling', 'echo', 'fail', 'image', 'log', 'mixed', 'slow', 'touch'];
+let ROOTS = ['file:///interop/a', 'file:///interop/b%20b'];
 const TRICKY = 'first "quoted" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u672c\u8a9e \u{1F600} \u2028 </script> end';
 
 const argv = process.argv.slice(2);
@@ -53,7 +53,7 @@ const textOf = result => {
 
 // ---- the two SDKs ------------------------------------------------------------------------------------------------
 
-const capabilities = { roots: {}, sampling: {}, elicitation: { form: {} } };
+const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } };
 const info = { name: `interop-${sdk}`, version: '1.0.0' };
 
 async function onRoots() {
@@ -69,6 +69,8 @@ async function onSampling(request) {
 }
 async function onElicit(request) {
     const { message, requestedSchema } = request.params;
+    if (message === 'Decline this') return { action: 'decline' };
+    if (message === 'Cancel this') return { action: 'cancel' };
     same(message, 'Your name?', 'message');
     same(requestedSchema.type, 'object', 'type of the form');
     same(requestedSchema.properties.name.type, 'string', 'type of the field');
@@ -318,6 +320,160 @@ await check('ask_sampling', async () =>
 
 await check('ask_elicit', async () =>
     same(textOf(await call('ask_elicit', { message: 'Your name?' })), 'action=accept name=Ada', 'text'));
+
+await check('elicit_refused', async () => {
+    same(textOf(await call('ask_elicit', { message: 'Decline this' })), 'action=decline', 'text');
+    same(textOf(await call('ask_elicit', { message: 'Cancel this' })), 'action=cancel', 'text');
+});
+
+await check('roots_changed', async () => {
+    if (modern) return 'this revision has no notice of it';
+    ROOTS = ['file:///interop/c'];
+    await client.sendRootsListChanged();
+    same(textOf(await call('ask_roots', {})), 'file:///interop/c', 'text');
+});
+
+// What an object has of these members.
+const part = (object, ...names) => Object.fromEntries(names.filter(name => name in object).map(name => [name, object[name]]));
+const byUri = (a, b) => (a.uri < b.uri ? -1 : 1);
+const byName = (a, b) => (a.name < b.name ? -1 : 1);
+async function failure(of, codes, what) {
+    let error;
+    await of.catch(thrown => (error = thrown));
+    expect(error, `${what} has succeeded`);
+    expect(lenient || modern || codes.includes(error.code), `${what}: code ${error.code}, wanted ${codes}`);
+    return error.message;
+}
+async function told(method, since, count) {
+    const found = () => seen.slice(since).filter(message => message.method === method);
+    for (let i = 0; i < 250 && found().length < count; ++i) await sleep(20);
+    if (!count) await sleep(300); // for one that should not come
+    return found().map(message => message.params);
+}
+
+await check('resources', async () => {
+    const { resources } = await client.listResources();
+    same(
+        resources.map(each => part(each, 'uri', 'name', 'description', 'mimeType')).sort(byUri),
+        [
+            { uri: 'test://interop/bytes', name: 'bytes', description: 'An image', mimeType: 'image/png' },
+            { uri: 'test://interop/text', name: 'text', description: 'A text', mimeType: 'text/plain' },
+            { uri: 'test://interop/watched', name: 'watched', description: 'What touch has written', mimeType: 'text/plain' }
+        ],
+        'resources'
+    );
+});
+
+await check('templates', async () => {
+    const { resourceTemplates } = await client.listResourceTemplates();
+    same(
+        resourceTemplates.map(each => part(each, 'uriTemplate', 'name', 'description', 'mimeType')),
+        [{ uriTemplate: 'test://interop/items/{id}', name: 'items', description: 'An item by its id', mimeType: 'text/plain' }],
+        'templates'
+    );
+});
+
+const read = async uri => {
+    const { contents } = await client.readResource({ uri });
+    same(contents.length, 1, `contents of ${uri}`);
+    return part(contents[0], 'uri', 'mimeType', 'text', 'blob');
+};
+await check('read', async () => {
+    for (const [uri, rest] of [
+        ['test://interop/text', { mimeType: 'text/plain', text: 'a text: gr\u00fc\u00df \u65e5\u672c\u8a9e \u{1F600}' }],
+        ['test://interop/bytes', { mimeType: 'image/png', blob: PNG }],
+        ['test://interop/items/7', { mimeType: 'text/plain', text: 'item 7' }]
+    ]) {
+        same(await read(uri), { uri, ...rest }, uri);
+    }
+});
+
+await check('missing_resource', async () => {
+    const codes = [sdk === 'v2' ? -32602 : -32002]; // v2 shows the older code as the one of 2026-07-28
+    await failure(client.readResource({ uri: 'other://nothing' }), codes, 'reading what no template fits');
+    return failure(client.readResource({ uri: 'test://interop/items/none' }), codes, 'reading an item that is not there');
+});
+
+await check('subscribe', async () => {
+    if (modern) return 'this revision has other subscriptions';
+    const uri = 'test://interop/watched';
+    await client.subscribeResource({ uri });
+    let before = seen.length;
+    same(textOf(await call('touch', { text: 'once' })), 'touched', 'text');
+    same(await told('notifications/resources/updated', before, 1), [{ uri }], 'updates');
+    same((await read(uri)).text, 'once', 'text after the update');
+    await client.unsubscribeResource({ uri });
+    before = seen.length;
+    same(textOf(await call('touch', { text: 'untouched' })), 'touched', 'text');
+    same(await told('notifications/resources/updated', before, 0), [], 'updates after it');
+});
+
+await check('prompts', async () => {
+    const { prompts } = await client.listPrompts();
+    same(
+        prompts
+            .sort(byName)
+            .map(({ name, description, arguments: all }) => [name, description, (all ?? []).map(each => [each.name, each.description, each.required ?? false])]),
+        [
+            ['greet', 'Greets somebody', [['name', 'Whom to greet', true], ['tone', 'How to greet', false]]],
+            ['pictured', 'A prompt with an image and a resource', []],
+            ['plain', 'A prompt without arguments', []]
+        ],
+        'prompts'
+    );
+});
+
+await check('prompt', async () => {
+    const text = (role, value) => ({ role, content: { type: 'text', text: value } });
+    for (const [name, given, messages] of [
+        ['plain', undefined, [text('user', 'a plain prompt')]],
+        ['greet', { name: 'Ada' }, [text('user', 'Greet Ada'), text('assistant', 'I will')]],
+        ['greet', { name: 'Ada', tone: 'formal' }, [text('user', 'Greet Ada in a formal tone'), text('assistant', 'I will')]],
+        [
+            'pictured',
+            undefined,
+            [
+                { role: 'user', content: { type: 'image', mimeType: 'image/png', data: PNG } },
+                { role: 'user', content: { type: 'resource', resource: { uri: 'test://interop/embedded', mimeType: 'text/plain', text: 'embedded text' } } }
+            ]
+        ]
+    ]) {
+        same((await client.getPrompt({ name, arguments: given })).messages, messages, name);
+    }
+});
+
+await check('bad_prompt', async () => {
+    await failure(client.getPrompt({ name: 'greet', arguments: {} }), [-32602], 'a prompt without its argument');
+    return failure(client.getPrompt({ name: 'no_such_prompt' }), [-32602], 'a prompt that is not there');
+});
+
+await check('complete', async () => {
+    const greet = { type: 'ref/prompt', name: 'greet' };
+    const items = { type: 'ref/resource', uri: 'test://interop/items/{id}' };
+    for (const [ref, name, value, context, values] of [
+        [greet, 'name', 'A', undefined, ['Ada', 'Alan']],
+        [greet, 'name', 'x', undefined, []],
+        [greet, 'tone', 'f', { name: 'Ada' }, ['formal to Ada', 'friendly to Ada']],
+        [greet, 'tone', 'fo', { name: 'Ada' }, ['formal to Ada']],
+        [greet, 'tone', 'f', undefined, []],
+        [items, 'id', 'al', undefined, ['alpha', 'alphabet']]
+    ]) {
+        const params = { ref, argument: { name, value }, ...(context && { context: { arguments: context } }) };
+        same((await client.complete(params)).completion.values, values, `${name}=${value}`);
+    }
+});
+
+await check('logging', async () => {
+    if (modern) return 'this revision has no level of a session';
+    const debug = { level: 'debug', logger: 'interop', data: 'a debug line' };
+    const warning = { level: 'warning', logger: 'interop', data: 'a warning' };
+    for (const [level, lines] of [['debug', [debug, warning]], ['warning', [warning]], ['error', []]]) {
+        await client.setLoggingLevel(level);
+        const before = seen.length;
+        same(textOf(await call('log', {})), 'logged', 'text');
+        same(await told('notifications/message', before, lines.length), lines, `at ${level}`);
+    }
+});
 
 if (old) {
     await check('close', async () => {

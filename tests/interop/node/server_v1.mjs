@@ -2,16 +2,18 @@
 // The fixed tool set (see ../README.md) on the official TypeScript SDK v1, over stdio or, with
 // `--http PORT`, Streamable HTTP and the HTTP+SSE of 2024-11-05.
 
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
+import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { MIXED, PNG, countRun, sleep, text } from './fixed.mjs';
+import { MIXED, PNG, addCatalog, countRun, logLines, sleep, text } from './fixed.mjs';
 import { serveHttp } from './http.mjs';
 
 function make() {
-    const server = new McpServer({ name: 'interop-ts-v1', version: '1.0.0' });
+    const server = new McpServer({ name: 'interop-ts-v1', version: '1.0.0' }, { capabilities: { logging: {}, resources: { subscribe: true } } });
 
     server.registerTool('echo', { description: 'Gives the text back', inputSchema: { text: z.string() } }, async args => text(args.text));
 
@@ -57,6 +59,16 @@ function make() {
         const { action, content } = await server.server.elicitInput({ message, requestedSchema });
         return text(action === 'accept' ? `action=accept name=${content.name}` : `action=${action}`);
     });
+
+    const subscriptions = (asked, gone) => {
+        server.server.setRequestHandler(SubscribeRequestSchema, async ({ params }) => (asked(params.uri), {}));
+        server.server.setRequestHandler(UnsubscribeRequestSchema, async ({ params }) => (gone(params.uri), {}));
+    };
+    const touch = addCatalog(server, { ResourceTemplate, completable, z, schema: shape => shape, subscriptions });
+    server.registerTool('touch', { description: 'Changes a resource', inputSchema: { text: z.string() } }, async args => touch(args.text));
+    server.registerTool('log', { description: 'Logs at debug and at warning', inputSchema: {} }, async (_, { sessionId }) =>
+        logLines(message => server.server.sendLoggingMessage(message, sessionId))
+    );
     return server;
 }
 

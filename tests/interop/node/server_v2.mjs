@@ -4,16 +4,16 @@
 // inputRequired() is a result of 2026-07-28; for older clients the SDK sends the requests itself.
 
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import { McpServer, inputRequired, inputResponse } from '@modelcontextprotocol/server';
+import { McpServer, ResourceTemplate, completable, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { MIXED, PNG, countRun, sleep, text } from './fixed.mjs';
+import { MIXED, PNG, addCatalog, countRun, logLines, sleep, text } from './fixed.mjs';
 import { serveHttp } from './http.mjs';
 
 const none = z.object({});
 
 function make() {
-    const server = new McpServer({ name: 'interop-ts-v2', version: '1.0.0' });
+    const server = new McpServer({ name: 'interop-ts-v2', version: '1.0.0' }, { capabilities: { logging: {}, resources: { subscribe: true } } });
     const tool = (name, description, inputSchema, handler, more = {}) => server.registerTool(name, { description, inputSchema, ...more }, handler);
     // Asks for one thing in the first round and answers in the second.
     const ask = (ctx, request, answer) => {
@@ -57,6 +57,16 @@ function make() {
             action === 'accept' ? `action=accept name=${content.name}` : `action=${action}`
         );
     });
+
+    const subscriptions = (asked, gone) => {
+        server.server.setRequestHandler('resources/subscribe', async ({ params }) => (asked(params.uri), {}));
+        server.server.setRequestHandler('resources/unsubscribe', async ({ params }) => (gone(params.uri), {}));
+    };
+    const touch = addCatalog(server, { ResourceTemplate, completable, z, schema: shape => z.object(shape), subscriptions });
+    tool('touch', 'Changes a resource', z.object({ text: z.string() }), async args => touch(args.text));
+    tool('log', 'Logs at debug and at warning', none, async (_, ctx) =>
+        logLines(message => server.server.sendLoggingMessage(message, ctx.sessionId))
+    );
     return server;
 }
 

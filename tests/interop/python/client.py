@@ -21,12 +21,13 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
-from mcp_types import (CreateMessageResult, ElicitResult, Implementation, ListRootsResult, Root, TextContent)
+from mcp_types import (CreateMessageResult, ElicitResult, Implementation, ListRootsResult, PromptReference,
+                       ResourceTemplateReference, Root, TextContent)
 
 warnings.simplefilter("ignore", MCPDeprecationWarning)  # roots and sampling
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
-TOOLS = ["add", "ask_elicit", "ask_roots", "ask_sampling", "echo", "fail", "image", "mixed", "slow"]
+TOOLS = ["add", "ask_elicit", "ask_roots", "ask_sampling", "echo", "fail", "image", "log", "mixed", "slow", "touch"]
 ROOTS = ["file:///interop/a", "file:///interop/b%20b"]
 TRICKY = 'first "quoted" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u672c\u8a9e \U0001f600 \u2028 </script> end'
 
@@ -115,6 +116,8 @@ async def on_sampling(context, params):
 
 
 async def on_elicit(context, params):
+    if params.message in ("Decline this", "Cancel this"):
+        return ElicitResult(action=params.message.split()[0].lower())
     same(params.message, "Your name?", "message")
     same(params.requested_schema["properties"]["name"]["type"], "string", "type of the field")
     return ElicitResult(action="accept", content={"name": "Ada"})
@@ -236,6 +239,135 @@ async def checks(client, era, lenient, over_http):
     async def ask_elicit():
         same(text_of(await call("ask_elicit", {"message": "Your name?"})), "action=accept name=Ada", "text")
 
+    async def elicit_refused():
+        same(text_of(await call("ask_elicit", {"message": "Decline this"})), "action=decline", "text")
+        same(text_of(await call("ask_elicit", {"message": "Cancel this"})), "action=cancel", "text")
+
+    async def roots_changed():
+        if modern:
+            return "this revision has no notice of it"
+        kept, ROOTS[:] = list(ROOTS), ["file:///interop/c"]
+        await client.send_roots_list_changed()
+        same(text_of(await call("ask_roots", {})), "file:///interop/c", "text")
+        ROOTS[:] = kept
+
+    async def failure(of, codes, what):
+        try:
+            await of
+        except MCPError as error:
+            expect(lenient or modern or error.code in codes, f"{what}: code {error.code}, wanted {codes}")
+            return error.message
+        raise AssertionError(f"{what} has succeeded")
+
+    async def told(method, since, count):
+        def found():
+            return [m["params"] for m in seen[since:] if m.get("method") == method]
+        deadline = time.monotonic() + (5 if count else 0.3)  # 0.3 s for one that should not come
+        while time.monotonic() < deadline and (not count or len(found()) < count):
+            await anyio.sleep(0.02)
+        return found()
+
+    async def resources():
+        found = [(each.uri, each.name, each.description, each.mime_type)
+                 for each in (await client.list_resources()).resources]
+        same(sorted(found), [
+            ("test://interop/bytes", "bytes", "An image", "image/png"),
+            ("test://interop/text", "text", "A text", "text/plain"),
+            ("test://interop/watched", "watched", "What touch has written", "text/plain"),
+        ], "resources")
+
+    async def templates():
+        found = (await client.list_resource_templates()).resource_templates
+        same([(each.uri_template, each.name, each.description, each.mime_type) for each in found],
+             [("test://interop/items/{id}", "items", "An item by its id", "text/plain")], "templates")
+
+    async def read_one(uri):
+        contents = (await client.read_resource(uri)).contents
+        same(len(contents), 1, f"contents of {uri}")
+        content = contents[0].model_dump(by_alias=True, exclude_none=True)
+        return {key: content[key] for key in ("uri", "mimeType", "text", "blob") if key in content}
+
+    async def read():
+        for uri, rest in (
+            ("test://interop/text", {"mimeType": "text/plain", "text": "a text: grüß 日本語 \U0001f600"}),
+            ("test://interop/bytes", {"mimeType": "image/png", "blob": PNG}),
+            ("test://interop/items/7", {"mimeType": "text/plain", "text": "item 7"}),
+        ):
+            same(await read_one(uri), {"uri": uri, **rest}, uri)
+
+    async def missing_resource():
+        await failure(client.read_resource("other://nothing"), [-32002], "reading what no template fits")
+        return await failure(client.read_resource("test://interop/items/none"), [-32002],
+                             "reading an item that is not there")
+
+    async def subscribe():
+        if modern:
+            return "this revision has other subscriptions"
+        uri, method = "test://interop/watched", "notifications/resources/updated"
+        await client.subscribe_resource(uri)
+        before = len(seen)
+        same(text_of(await call("touch", {"text": "once"})), "touched", "text")
+        same(await told(method, before, 1), [{"uri": uri}], "updates")
+        same((await read_one(uri))["text"], "once", "text after the update")
+        await client.unsubscribe_resource(uri)
+        before = len(seen)
+        same(text_of(await call("touch", {"text": "untouched"})), "touched", "text")
+        same(await told(method, before, 0), [], "updates after it")
+
+    async def prompts():
+        found = sorted((await client.list_prompts()).prompts, key=lambda each: each.name)
+        same([(each.name, each.description, [(a.name, a.description, bool(a.required)) for a in each.arguments or []])
+              for each in found], [
+            ("greet", "Greets somebody", [("name", "Whom to greet", True), ("tone", "How to greet", False)]),
+            ("pictured", "A prompt with an image and a resource", []),
+            ("plain", "A prompt without arguments", []),
+        ], "prompts")
+
+    async def prompt():
+        def said(role, text):
+            return {"role": role, "content": {"type": "text", "text": text}}
+        for name, given, messages in (
+            ("plain", None, [said("user", "a plain prompt")]),
+            ("greet", {"name": "Ada"}, [said("user", "Greet Ada"), said("assistant", "I will")]),
+            ("greet", {"name": "Ada", "tone": "formal"},
+             [said("user", "Greet Ada in a formal tone"), said("assistant", "I will")]),
+            ("pictured", None, [
+                {"role": "user", "content": {"type": "image", "mimeType": "image/png", "data": PNG}},
+                {"role": "user", "content": {"type": "resource", "resource": {
+                    "uri": "test://interop/embedded", "mimeType": "text/plain", "text": "embedded text"}}},
+            ]),
+        ):
+            result = await client.get_prompt(name, given)
+            same([m.model_dump(mode="json", by_alias=True, exclude_none=True) for m in result.messages], messages, name)
+
+    async def bad_prompt():
+        await failure(client.get_prompt("greet", {}), [-32602], "a prompt without its argument")
+        return await failure(client.get_prompt("no_such_prompt"), [-32602], "a prompt that is not there")
+
+    async def complete():
+        greet, items = PromptReference(name="greet"), ResourceTemplateReference(uri="test://interop/items/{id}")
+        for ref, name, value, others, values in (
+            (greet, "name", "A", None, ["Ada", "Alan"]),
+            (greet, "name", "x", None, []),
+            (greet, "tone", "f", {"name": "Ada"}, ["formal to Ada", "friendly to Ada"]),
+            (greet, "tone", "fo", {"name": "Ada"}, ["formal to Ada"]),
+            (greet, "tone", "f", None, []),
+            (items, "id", "al", None, ["alpha", "alphabet"]),
+        ):
+            result = await client.complete(ref, {"name": name, "value": value}, others)
+            same(result.completion.values, values, f"{name}={value}")
+
+    async def logging():
+        if modern:
+            return "this revision has no level of a session"
+        debug = {"level": "debug", "logger": "interop", "data": "a debug line"}
+        warning = {"level": "warning", "logger": "interop", "data": "a warning"}
+        for level, lines in (("debug", [debug, warning]), ("warning", [warning]), ("error", [])):
+            await client.set_logging_level(level)
+            before = len(seen)
+            same(text_of(await call("log", {})), "logged", "text")
+            same(await told("notifications/message", before, len(lines)), lines, f"at {level}")
+
     async def resume():
         """The connection is cut after the second step. What follows comes once, and in order."""
         async def on_progress(done, total, message):
@@ -250,7 +382,10 @@ async def checks(client, era, lenient, over_http):
     for name, body in dict(initialize=initialize, ping=ping, list=listing, echo=echo, add=add, fail=fail, image=image,
                            mixed=mixed, progress=progress, cancel=cancel, bad_arguments=bad_arguments,
                            unknown_tool=unknown_tool, ask_roots=ask_roots, ask_sampling=ask_sampling,
-                           ask_elicit=ask_elicit, **({"resume": resume} if over_http else {})).items():
+                           ask_elicit=ask_elicit, elicit_refused=elicit_refused, roots_changed=roots_changed,
+                           resources=resources, templates=templates, read=read, missing_resource=missing_resource,
+                           subscribe=subscribe, prompts=prompts, prompt=prompt, bad_prompt=bad_prompt,
+                           complete=complete, logging=logging, **({"resume": resume} if over_http else {})).items():
         await check(name, body)
 
 

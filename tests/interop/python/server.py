@@ -2,6 +2,7 @@
 """The fixed tool set (see ../README.md) on the official Python SDK, over stdio (both eras) or, with `--http PORT`,
 Streamable HTTP."""
 
+import base64
 import json
 import os
 import socket
@@ -12,12 +13,14 @@ from typing import Annotated
 import anyio
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.prompts.base import AssistantMessage, Message, UserMessage
 from mcp.server.streamable_http import EventMessage, EventStore
 from mcp.shared.exceptions import MCPDeprecationWarning
-from mcp_types import (AudioContent, CallToolResult, CreateMessageRequest, CreateMessageRequestParams, ElicitRequest,
-                       ElicitRequestFormParams, EmbeddedResource, ImageContent, InputRequiredResult, ListRootsRequest,
-                       ResourceLink, SamplingMessage, TextContent, TextResourceContents)
-from pydantic import BaseModel, StrictStr
+from mcp_types import (AudioContent, CallToolResult, Completion, CreateMessageRequest, CreateMessageRequestParams,
+                       ElicitRequest, ElicitRequestFormParams, EmbeddedResource, EmptyResult, ImageContent,
+                       InputRequiredResult, ListRootsRequest, ResourceLink, SamplingMessage, SetLevelRequestParams,
+                       SubscribeRequestParams, TextContent, TextResourceContents, UnsubscribeRequestParams)
+from pydantic import BaseModel, Field, StrictStr
 
 warnings.simplefilter("ignore", MCPDeprecationWarning)  # roots and sampling
 
@@ -119,6 +122,96 @@ async def ask_elicit(message: str, ctx: Context) -> CallToolResult | InputRequir
     if answer is None:
         return ask_again(request)
     return text(f"action=accept name={answer.content['name']}" if answer.action == "accept" else f"action={answer.action}")
+
+
+# ---- resources, prompts and what goes with them. The SDK keeps neither subscriptions nor the level of the handshake era.
+
+WATCHED = "test://interop/watched"
+LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+state = {"touched": "untouched", "level": "info", "subscribed": set()}
+
+
+@server.resource("test://interop/text", name="text", description="A text", mime_type="text/plain")
+def read_text() -> str:
+    return "a text: grüß 日本語 \U0001f600"
+
+
+@server.resource("test://interop/bytes", name="bytes", description="An image", mime_type="image/png")
+def read_bytes() -> bytes:
+    return base64.b64decode(PNG)
+
+
+@server.resource(WATCHED, name="watched", description="What touch has written", mime_type="text/plain")
+def read_watched() -> str:
+    return state["touched"]
+
+
+@server.resource("test://interop/items/{id}", name="items", description="An item by its id", mime_type="text/plain")
+def read_item(id: str) -> str:
+    return f"item {id}"
+
+
+async def subscribe(ctx, params: SubscribeRequestParams) -> EmptyResult:
+    state["subscribed"].add(str(params.uri))
+    return EmptyResult()
+
+
+async def unsubscribe(ctx, params: UnsubscribeRequestParams) -> EmptyResult:
+    state["subscribed"].discard(str(params.uri))
+    return EmptyResult()
+
+
+async def set_level(ctx, params: SetLevelRequestParams) -> EmptyResult:
+    state["level"] = params.level
+    return EmptyResult()
+
+
+for method, model, handler in (("resources/subscribe", SubscribeRequestParams, subscribe),
+                               ("resources/unsubscribe", UnsubscribeRequestParams, unsubscribe),
+                               ("logging/setLevel", SetLevelRequestParams, set_level)):
+    server._lowlevel_server.add_request_handler(method, model, handler)  # there is no public way
+
+
+@server.tool(description="Changes the resource " + WATCHED, structured_output=False)
+async def touch(text: str, ctx: Context) -> str:
+    state["touched"] = text
+    if WATCHED in state["subscribed"]:
+        await ctx.session.send_resource_updated(WATCHED)
+    return "touched"
+
+
+@server.tool(description="Logs at debug and at warning", structured_output=False)
+async def log(ctx: Context) -> str:
+    for level, line in (("debug", "a debug line"), ("warning", "a warning")):
+        if LEVELS.index(level) >= LEVELS.index(state["level"]):
+            await ctx.session.send_log_message(level, line, "interop", related_request_id=ctx.request_id)
+    return "logged"
+
+
+@server.prompt(description="A prompt without arguments")
+def plain() -> str:
+    return "a plain prompt"
+
+
+@server.prompt(description="Greets somebody")
+def greet(name: Annotated[str, Field(description="Whom to greet")],
+          tone: Annotated[str | None, Field(description="How to greet")] = None) -> list[Message]:
+    how = f" in a {tone} tone" if tone else ""
+    return [UserMessage(f"Greet {name}{how}"), AssistantMessage("I will")]
+
+
+@server.prompt(description="A prompt with an image and a resource")
+def pictured() -> list[Message]:
+    embedded = TextResourceContents(uri="test://interop/embedded", mime_type="text/plain", text="embedded text")
+    return [UserMessage(ImageContent(data=PNG, mime_type="image/png")), UserMessage(EmbeddedResource(resource=embedded))]
+
+
+@server.completion()
+async def complete(ref, argument, context):
+    others = context.arguments or {} if context else {}
+    choice = {"name": ["Ada", "Alan", "Grace"], "id": ["alpha", "alphabet", "beta"],
+              "tone": [f"{kind} to {others['name']}" for kind in ("formal", "friendly")] if "name" in others else []}
+    return Completion(values=[each for each in choice[argument.name] if each.startswith(argument.value)])
 
 
 class Events(EventStore):

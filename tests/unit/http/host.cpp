@@ -108,7 +108,7 @@ TEST_CASE("A host with or without a port has one form")
     CHECK_FALSE(parse_authority("[::1]")->port);
 }
 
-TEST_CASE("Hosts that programs understand differently are refused with the reason")
+TEST_CASE("Hosts that programs understand differently are refused with the reason [142]")
 {
     const std::string port = "! a port is a number from 1 to 65535";
     for (const char* text :

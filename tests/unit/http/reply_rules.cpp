@@ -206,3 +206,22 @@ TEST_CASE("HTTP 84: facts come from the fields, media types without case and par
     CHECK(facts.retry_after);
     CHECK_FALSE(reply_facts_of(request, false, 503, {}).retry_after);
 }
+
+TEST_CASE("A session that is not known is told by code and words together [107]", "[reply_rules]")
+{
+    using comcp::http::tells_session_gone;
+    for (const char* text :
+         {"Session not found", "session not found: 1234", "SESSION NOT FOUND", "Session not found or expired",
+          "Unknown session", "Invalid session ID", "Error: Session not found", "Bad Request: x: unknown session 7"}) {
+        INFO(text);
+        CHECK(tells_session_gone(-32000, text));
+        CHECK(tells_session_gone(-32001, text));
+        CHECK_FALSE(tells_session_gone(-32600, text));
+        CHECK_FALSE(tells_session_gone(404, text));
+    }
+    for (const char* text : {"", ":", ": ", "Request timed out", "Browser session not found", "the session not found",
+                             "Session", "session  not found", "Not found:session not found"}) {
+        INFO(text);
+        CHECK_FALSE(tells_session_gone(-32000, text));
+    }
+}

@@ -28,6 +28,9 @@ COMCP_DECL sampling_request sampling_question::read(const json::object& params, 
 
 COMCP_DECL void sampling_question::check(const json::object& params, const client_context& of)
 {
+    const bool tools = params.contains("tools") || params.contains("toolChoice");
+    if (tools && !of.declared().has("sampling", "tools")) // H-13, also when the rest cannot be read
+        refuse_params(fail(errc::unsupported, "tools in sampling were not declared"));
     if (const auto asked = read_sampling_request(params)) refuse_params(check_sampling(*asked, of.declared()));
 }
 

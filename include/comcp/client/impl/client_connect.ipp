@@ -90,6 +90,7 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     auto made = std::make_shared<session>(ex, std::move(wire), core->options->limits, core->observer);
     made->keep_alive(core->policy);
     made->set_chain(core->options->chain());
+    const std::uint64_t roots_seen = core->roots_version;
     auto owned_role = std::make_unique<client_session>(*made, core->options, core->roots);
     client_session* const role = owned_role.get();
     core->begin_opening(made);
@@ -105,7 +106,10 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
         auto restoring = restore_all(core, made, *role, limit);
         co_await std::move(restoring);
     }
-    if (role->offers_roots()) role->set_roots(*core->roots); // they may have changed meanwhile
+    if (role->offers_roots() && core->roots_version != roots_seen) { // meanwhile, and the server may have asked
+        role->set_roots(*core->roots);
+        made->notify(method::roots_list_changed);
+    }
     core->expired = false;
     core->role = role;
     if (const auto before = core->replace(made)) {
@@ -218,6 +222,7 @@ COMCP_DECL void client_abandon(client_core& core)
 COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
 {
     core.roots = std::move(places);
+    ++core.roots_version;
     if (!client_connected(core) || !core.role->offers_roots()) return; // not declared, so not spoken of (B-6)
     core.role->set_roots(*core.roots);
     core.current->notify(method::roots_list_changed);

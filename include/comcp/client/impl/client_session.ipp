@@ -57,6 +57,8 @@ COMCP_DECL void client_session::on_request(const rpc::message& request, const an
 {
     if (request.method == method::ping)
         return session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+    if (!session_.codec().find(wire::sender::server, wire::kind::request, request.method, session_.spoken()))
+        return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method"); // B-6
     if (request.method == method::roots_list && roots_)
         return session_.answer(request.id, route, [this](std::string& out) {
             session_.codec().write_roots(out, *roots_, session_.spoken());

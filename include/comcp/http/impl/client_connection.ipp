@@ -192,6 +192,9 @@ COMCP_DECL void client_connection::cut()
     request_.reset();
     if (stream_) stream_->close();
     if (connecting) connecting_.emit(asio::cancellation_type::terminal);
+    // Who waits for more reading of it has nothing to wait for.
+    if (std::exchange(held_, false) && executor_)
+        asio::post(executor_, [self = shared_from_this()] { self->released_.complete(); });
     owner_->on_closed(*this);
 }
 

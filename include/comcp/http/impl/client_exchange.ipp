@@ -155,6 +155,7 @@ COMCP_DECL void client_exchange::on_end()
             problem_ = "it is empty";
             return give_up(status_fault());
         }
+        if (says_session_gone()) return conclude(was_on);
         return deliver_answer(was_on);
     case phase::events: return stream_ended();
     case phase::refused:
@@ -278,9 +279,25 @@ COMCP_DECL bool client_exchange::answered_all_the_same()
     return answer_counts(rule_, code);
 }
 
+COMCP_DECL bool client_exchange::says_session_gone() const
+{
+    constexpr std::size_t most = 4096; // answers are parsed by the session; of such an error more is not needed
+    const bool may_say = rule_.what == reply::json || rule_.look_in_body;
+    if (!may_say || !in_session_ || what_ != sent_kind::request || resuming_) return false;
+    if (whole_.size() > most || whole_.find("\"error\"") == whole_.npos) return false;
+    rpc::parser parser(hub_.settings().bounds.depth);
+    const rpc::parsed& read = parser.parse(whole_);
+    if (read.state != rpc::parsed::status::message || read.msg.type != rpc::message::kind::error) return false;
+    // Whoever does not know the session often does not read the id either.
+    if (read.msg.has_id && read.msg.id.decimal() != static_cast<std::int64_t>(number_)) return false;
+    return tells_session_gone(integer_member(*read.msg.error, "code").value_or(0),
+                              string_member(*read.msg.error, "message").value_or(""));
+}
+
 COMCP_DECL void client_exchange::conclude(client_connection* from)
 {
     if (answered_) return finish();
+    if (says_session_gone()) rule_ = reply_rule{reply::session_gone, outcome::not_sent};
     if (rule_.what == reply::redirected) return follow();
     if (what_ == sent_kind::request && !resuming_ && answered_all_the_same()) return deliver_answer(from);
     // A server that does not know its own stream may still know the session.

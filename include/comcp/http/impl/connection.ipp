@@ -177,8 +177,8 @@ COMCP_DECL task<bool> connection::answer_one()
     asked.peer = peer_;
     get_ = asked.method == "GET";
     bare_ = asked.method == "HEAD";
-    modern_ = head.version != version::http_1_0;
-    keep_ = head.keep_alive && modern_;
+    is_http_1_1_ = head.version != version::http_1_0;
+    keep_ = head.keep_alive && is_http_1_1_;
 
     if (owner_->closed) co_return false;
     std::optional<response> refusal;
@@ -316,8 +316,8 @@ COMCP_DECL task<bool> connection::write_stream(response head, std::unique_ptr<bo
 {
     // Nobody opens a stream with GET and ends his output, unless he leaves.
     if (get_ && input_.ended()) co_return false;
-    if (!modern_) keep_ = false;
-    if (!print_head(head, modern_ ? framing::chunked() : framing::until_close())) {
+    if (!is_http_1_1_) keep_ = false;
+    if (!print_head(head, is_http_1_1_ ? framing::chunked() : framing::until_close())) {
         response answer = own_answer({500, "the service failed"});
         co_return co_await write_answer(std::move(answer));
     }
@@ -327,10 +327,10 @@ COMCP_DECL task<bool> connection::write_stream(response head, std::unique_ptr<bo
     while (sent && more) {
         if (out_.capacity() > kept_output) give_back(out_);
         out_.clear();
-        const std::size_t begun = modern_ ? begin_chunk(out_) : 0;
+        const std::size_t begun = is_http_1_1_ ? begin_chunk(out_) : 0;
         more = co_await content->next(out_);
-        if (modern_) end_chunk(out_, begun);
-        if (modern_ && !more) out_ += last_chunk;
+        if (is_http_1_1_) end_chunk(out_, begun);
+        if (is_http_1_1_ && !more) out_ += last_chunk;
         sent = co_await write(out_);
     }
     streaming_ = false;

@@ -28,14 +28,16 @@ COMCP_DECL task<bool> exchange::next(std::shared_ptr<exchange> self, std::uint32
     for (;;) {
         if (self->reader_ != reader) co_return false;
         if (!self->out_.empty()) {
+            const std::size_t bytes = self->out_.size();
             if (out.empty()) out.swap(self->out_);
             else out += self->out_;
             self->out_.clear();
             self->output_.release();
             if (self->silence_) self->spoke_ = self->silence_->now();
+            if (self->owner_) self->owner_->on_taken(bytes);
             co_return true;
         }
-        if (self->ended_) co_return false;
+        if (self->ended_ || self->parting_) co_return false;
         self->keep_awake(keep_alive);
         co_await self->ready_.wait();
         const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
@@ -59,9 +61,17 @@ COMCP_DECL std::uint32_t exchange::attach(budget_share slot)
     return reader;
 }
 
+COMCP_DECL void exchange::part()
+{
+    parting_ = true;
+    silence_.reset();
+    wake();
+}
+
 COMCP_DECL void exchange::detach()
 {
     reader_ = 0;
+    parting_ = false;
     silence_.reset();
     slot_.release();
     if (!keeps_unread_) {

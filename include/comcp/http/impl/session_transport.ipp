@@ -24,6 +24,7 @@ COMCP_DECL session_transport::session_transport(executor ex, std::shared_ptr<con
       lot_(comcp::detail::make_parking_lot(executor_)),
       mailbox_(std::make_shared<mailbox>(lot_)),
       settings_(std::move(settings)),
+      standalone_offered_(settings_->standalone),
       kept_bytes_(settings_->kept)
 {}
 
@@ -188,12 +189,35 @@ COMCP_DECL void session_transport::complete(exchange_id id)
     forget(id);
 }
 
+COMCP_DECL void session_transport::close_stream(exchange_id id, std::optional<duration> retry)
+{
+    const auto found = find(id);
+    // 2025-11-25, transports: only after an event with an id, or the client could not come back (E-36).
+    if (!found || !primes_ || !carries(*found) || !found->read() || !become_stream(*found) || found->kept_ == 0) return;
+    if (retry && *retry != no_limit) {
+        const std::size_t before = found->out_.size();
+        write_sse_retry(found->out_, std::chrono::duration_cast<std::chrono::milliseconds>(*retry));
+        found->output_.add(found->out_.size() - before);
+    }
+    found->part();
+}
+
 COMCP_DECL std::size_t session_transport::queued_on(exchange_id id) const
 {
     if (one_stream()) id = pipe_exchange;
     const auto found = id == pipe_exchange ? standalone_ : find(id);
     if (!found) return id == pipe_exchange ? 0 : std::numeric_limits<std::size_t>::max();
+    // Of what nobody may ever fetch little is kept; what finds no room there waits where it came from.
+    constexpr std::size_t unread = 64 * 1024;
+    if (id == pipe_exchange && !found->read() && found->out_.size() >= unread)
+        return std::numeric_limits<std::size_t>::max();
     return id == pipe_exchange || carries(*found) ? found->out_.size() : std::numeric_limits<std::size_t>::max();
+}
+
+COMCP_DECL bool session_transport::can_ask(exchange_id id) const
+{
+    const auto found = find(id);
+    return (found && carries(*found)) || standalone_ || standalone_offered_;
 }
 
 COMCP_DECL void session_transport::negotiated(std::string_view revision)
@@ -248,10 +272,7 @@ COMCP_DECL void session_transport::forget(exchange_id id)
 
 COMCP_DECL std::shared_ptr<exchange> session_transport::standalone()
 {
-    if (!settings_->standalone) return nullptr;
-    if (!standalone_) {
-        standalone_ = make_standalone();
-    }
+    if (!standalone_ && standalone_offered_) standalone_ = make_standalone();
     return standalone_;
 }
 
@@ -316,7 +337,7 @@ COMCP_DECL void session_transport::send_event(exchange& on, std::string_view tex
 {
     const std::string id = keep(on, text);
     if (!on.read() && !on.keeps_unread_) return;
-    if (on.out_.size() >= settings_->stream_buffer) {
+    if (!one_stream() && on.out_.size() >= settings_->stream_buffer) {
         // The reader stands still. It is cut off; what is kept of the stream can be asked for.
         on.out_ = {};
         on.output_.release();
@@ -343,6 +364,13 @@ COMCP_DECL void session_transport::end_exchange(exchange& on, exchange_head unde
     if (on.head_ == exchange_head::undecided) on.decide(undecided);
     if (on.kept_ != 0 && store_) store_->finish(on.kept_);
     on.finish();
+}
+
+COMCP_DECL void session_transport::on_taken(std::size_t bytes)
+{
+    if (!one_stream()) return;
+    taken_ += bytes;
+    if (drained_) drained_(drained_argument_);
 }
 
 COMCP_DECL void session_transport::on_left(exchange& from)

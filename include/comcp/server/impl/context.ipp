@@ -3,13 +3,14 @@
 // What a handler can do: see server/context.hpp.
 #pragma once
 
+#include <comcp/detail/elsewhere.hpp>
 #include <comcp/error.hpp>
 #include <comcp/json/write.hpp>
 #include <comcp/protocol/methods.hpp>
 #include <comcp/protocol/progress.hpp>
 #include <comcp/server/context.hpp>
 #include <comcp/server/environment.hpp>
-#include <comcp/session/raw_call.hpp>
+#include <comcp/server/question.hpp>
 #include <comcp/session/session.hpp>
 
 #include <cmath>
@@ -19,6 +20,81 @@
 
 namespace comcp::inline COMCP_ABI
 {
+
+namespace detail
+{
+
+/// Nothing was sent.
+[[noreturn]] inline void refuse_to_send(fault why)
+{
+    why.fate = outcome::not_sent;
+    throw error(std::move(why));
+}
+
+/// What the client answered, or the error that it is no such answer.
+template <class T>
+T received(result<T> read)
+{
+    if (read) return std::move(*read);
+    fault why = std::move(read).error();
+    why.fate = outcome::completed;
+    throw error(std::move(why));
+}
+
+/// 2025-11-25, elicitation: what the client says that the user accepted must fit the form (H-27).
+inline void check_answer(const json::object& schema, const json::object& content)
+{
+    const std::vector<std::string> problems = check_form(schema, content);
+    if (problems.empty()) return;
+    std::string text = "the answer does not fit the form:";
+    for (const std::string& each : problems) (text += "\n") += each;
+    fault why = fail(errc::invalid_message, std::move(text));
+    why.fate = outcome::completed;
+    throw error(std::move(why));
+}
+
+inline result<void> write_question(std::string& out, const wire::codec& codec, const sampling_request& asked,
+                                   const progress_token* token, revision at)
+{
+    return codec.write_sampling_params(out, asked, token, at);
+}
+
+inline result<void> write_question(std::string& out, const wire::codec& codec, const elicitation_request& asked,
+                                   const progress_token* token, revision at)
+{
+    return codec.write_elicitation_params(out, asked, token, at);
+}
+
+/// Params that a revision writes in its own way. *Errors*: what it cannot say.
+template <class Request>
+params_writer typed_params(const wire::codec& codec, Request asked, revision at)
+{
+    std::string text; // without a token, to know now whether it can be written
+    if (auto written = write_question(text, codec, asked, nullptr, at); !written)
+        refuse_to_send(std::move(written).error());
+    return
+        [&codec, asked = std::move(asked), at, text = std::move(text)](std::string& out, const progress_token* token) {
+            if (!token) out += text;
+            else if (!write_question(out, codec, asked, token, at)) out += text;
+        };
+}
+
+/// Params as they are; no progress is asked for.
+inline params_writer given_params(json::object params)
+{
+    return [params = std::move(params)](std::string& out, const progress_token*) { write_value(out, params); };
+}
+
+inline params_writer no_params()
+{
+    return [](std::string& out, const progress_token* token) {
+        if (!token) return void(out += "{}");
+        token->write(out += R"({"_meta":{"progressToken":)");
+        out += "}}";
+    };
+}
+
+} // namespace detail
 
 COMCP_DECL context::context(std::shared_ptr<const detail::handler_environment> environment,
                             std::shared_ptr<detail::inbound> request, bool elsewhere)
@@ -49,6 +125,12 @@ COMCP_DECL void context::progress(double value, std::optional<double> total, std
                        });
 }
 
+COMCP_DECL void context::close_stream(std::optional<duration> retry)
+{
+    detail::on_session(*environment_, request_, elsewhere_,
+                       [request = request_, retry](detail::session& owner) { owner.close_stream(*request, retry); });
+}
+
 COMCP_DECL void context::log(log_level level, std::string_view text, std::string logger)
 {
     log_value(level, json::value(json::string_view(text.data(), text.size())), std::move(logger));
@@ -72,51 +154,120 @@ COMCP_DECL void context::log_value(log_level level, json::value data, std::strin
                        });
 }
 
-COMCP_DECL task<std::vector<root>> context::list_roots()
+COMCP_DECL std::uint64_t context::roots_changes() const
 {
-    const json_result answer = co_await request("roots", method::roots_list, "{}");
+    return environment_->roots_changes->load(std::memory_order_relaxed);
+}
+
+COMCP_DECL task<std::vector<root>> context::list_roots(request_options options)
+{
+    require("roots");
+    write_params write = detail::no_params();
+    const json_result answer = co_await ask(method::roots_list, std::move(write), std::move(options));
+    if (!array_member(answer.value, "roots")) { // no list is not an empty one
+        fault why = fail(errc::invalid_message, "the client's roots are not a list");
+        why.fate = outcome::completed;
+        throw error(std::move(why));
+    }
     co_return read_roots(answer.value);
+}
+
+COMCP_DECL task<sampling_result> context::sample(sampling_request asked, request_options options)
+{
+    if (auto wrong = check_sampling(asked, capabilities())) detail::refuse_to_send(std::move(*wrong));
+    write_params write = detail::typed_params<sampling_request>(*environment_->codec, std::move(asked), version());
+    const json_result answer = co_await ask(method::sampling_create_message, std::move(write), std::move(options));
+    co_return detail::received(read_sampling_result(answer.value));
+}
+
+COMCP_DECL task<elicitation_result> context::elicit(elicitation_request asked, request_options options)
+{
+    if (auto wrong = check_elicitation(asked, capabilities())) detail::refuse_to_send(std::move(*wrong));
+    const bool form = asked.mode == elicitation_mode::form;
+    const json::object schema = asked.requested_schema;
+    write_params write = detail::typed_params<elicitation_request>(*environment_->codec, std::move(asked), version());
+    const json_result answer = co_await ask(method::elicitation_create, std::move(write), std::move(options));
+    elicitation_result got = detail::received(read_elicitation_result(answer.value));
+    if (form && got.accepted()) detail::check_answer(schema, got.content);
+    co_return got;
+}
+
+COMCP_DECL task<elicitation_result> context::elicit_url(std::string message, std::string url, std::string id,
+                                                        request_options options)
+{
+    return elicit(elicitation_request::url_mode(std::move(message), std::move(url), std::move(id)), std::move(options));
 }
 
 COMCP_DECL task<json::object> context::sample(json::object params)
 {
-    std::string text;
-    write_value(text, params);
-    json_result answer = co_await request("sampling", method::sampling_create_message, std::move(text));
+    require("sampling");
+    const bool tools = params.contains("tools") || params.contains("toolChoice");
+    if (tools && !capabilities().has("sampling", "tools")) // H-13
+        detail::refuse_to_send(fail(errc::unsupported, "the client did not declare tools in sampling"));
+    write_params write = detail::given_params(std::move(params));
+    json_result answer = co_await ask(method::sampling_create_message, std::move(write), request_options());
     co_return std::move(answer.value);
 }
 
 COMCP_DECL task<json::object> context::elicit(json::object params)
 {
-    std::string text;
-    write_value(text, params);
-    json_result answer = co_await request("elicitation", method::elicitation_create, std::move(text));
+    require("elicitation");
+    elicitation_request as;
+    if (string_member(params, "mode") == "url") as.mode = elicitation_mode::url;
+    const revision since = as.mode == elicitation_mode::url ? revision::r2025_11_25 : revision::r2025_06_18;
+    if (version() < since) detail::refuse_to_send(fail(errc::unsupported, "the revision of the session lacks it"));
+    if (auto wrong = check_elicitation(as, capabilities())) detail::refuse_to_send(std::move(*wrong)); // H-20
+    write_params write = detail::given_params(std::move(params));
+    json_result answer = co_await ask(method::elicitation_create, std::move(write), request_options());
     co_return std::move(answer.value);
+}
+
+COMCP_DECL void context::elicitation_complete(std::string id) const
+{
+    if (version() < revision::r2025_11_25) return;
+    environment_->home->post([weak = environment_->owner, request = request_, id = std::move(id), at = version()] {
+        const auto session = weak.lock();
+        if (!session) return;
+        const exchange_id on = request->open() ? request->route().exchange : pipe_exchange;
+        session->notify(
+            method::elicitation_complete,
+            [&](std::string& out) { session->codec().write_elicitation_complete_params(out, id, at); }, send_hint{on});
+    });
+}
+
+COMCP_DECL void context::require(std::string_view capability) const
+{
+    if (!capabilities().has(capability))
+        detail::refuse_to_send(
+            fail(errc::unsupported, "the client did not declare \"" + std::string(capability) + "\""));
+}
+
+COMCP_DECL task<json_result> context::ask(std::string_view what, write_params write, request_options options) const
+{
+    // A request of ours belongs to the call that it serves: it ends with it (B-18).
+    const executor here = co_await asio::this_coro::executor;
+    std::shared_ptr<detail::progress_relay> relay;
+    if (options.progress_handler())
+        relay = std::make_shared<detail::progress_relay>(options.progress_handler(), elsewhere_ ? here : executor());
+    const detail::end_of_relay guard(relay);
+    task<json_result> operation;
+    executor home; // a context that is kept outlives the execution context, so it holds none
+    if (auto owner = environment_->owner.lock()) {
+        const duration within = options.total().value_or(environment_->server_request);
+        home = owner->executor();
+        operation = detail::ask_client(std::move(owner), what, std::move(write), within, environment_->keep_source,
+                                       request_, relay);
+    } else {
+        detail::refuse_to_send(fail(errc::closed, "the session has ended"));
+    }
+    if (!elsewhere_) co_return co_await std::move(operation);
+    co_return co_await detail::on_executor(std::move(home), std::move(operation));
 }
 
 COMCP_DECL void context::attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta)
 {
     source_ = std::move(source);
     meta_ = std::move(meta);
-}
-
-COMCP_DECL task<json_result> context::request(std::string_view capability, std::string_view what, std::string params)
-{
-    if (!environment_->peer->capabilities.has(capability))
-        throw error(fail(errc::unsupported, "the client did not declare \"" + std::string(capability) + "\""));
-    // A request of ours belongs to the call that it serves: it ends with it (B-18).
-    task<json_result> operation;
-    executor home; // a context that is kept outlives the execution context, so it holds none
-    if (const auto owner = environment_->owner.lock()) {
-        const call_timeouts times{environment_->server_request, environment_->server_request};
-        operation = detail::request_raw(owner, std::string(what), std::move(params), times, environment_->keep_source,
-                                        request_->route().exchange);
-        home = owner->executor();
-    } else {
-        throw error(fail(errc::closed, "the session has ended"));
-    }
-    if (!elsewhere_) co_return co_await std::move(operation);
-    co_return co_await detail::on_executor(std::move(home), std::move(operation));
 }
 
 COMCP_DECL const std::string& context::arguments_source() const

@@ -209,6 +209,9 @@ COMCP_DECL task<http::response> http_core::post_old(session_table::in_use used, 
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+    // While its stream is full the session reads nothing.
+    if (used.wire->waiting() >= owner->bounds().in_flight)
+        co_return http_error_answer(503, "too many requests wait", std::move(whole.answer_fields));
     // It keeps the session busy, and counts the body, until its answer is on the stream.
     http::exchange_form form;
     form.json = form.stream = false;

@@ -162,6 +162,12 @@ COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::reque
     if (!judged.accepted()) return http_error_answer(judged.status, judged.text, std::move(judged.answer_fields));
     head.answer_fields = std::move(judged.answer_fields);
     if (closed()) return http_error_answer(503, "the server takes no more requests", head.answer_fields);
+    if (head.whole_answer && head.method == "GET") {
+        // 2025-11-25, transports: 405 is what a server without this stream says (E-34).
+        http::fields carried = head.answer_fields;
+        carried.add("Allow", "POST, DELETE, OPTIONS");
+        return http_error_answer(405, "this server answers once and has no streams", std::move(carried));
+    }
     return std::nullopt;
 }
 
@@ -310,6 +316,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     http::session_transport& wire = *carrier;
     const auto kept = self->keeper ? std::make_shared<kept_session>(self->keeper) : nullptr;
     from.kept = kept;
+    if (whole.whole_answer) wire.answer_once();
     const std::shared_ptr<session> owner = make_server_session(served, ex, std::move(carrier), std::move(from));
     session_lease lease = self->table->adopt(owner, &wire, whole.principal, kept);
     if (!lease) {
@@ -320,6 +327,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
     co_await session::start(owner);
+    const bool initializes = member_source(whole.body, "method") == R"("initialize")";
     wire.deliver(posted, std::move(whole.body));
     if (posted->head() == http::exchange_head::undecided) co_await http::exchange::wait_head(posted);
     guard.stay();
@@ -329,7 +337,8 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
         // 2025-11-25, transports: a request without its session is a bad one (E-40). What was no message says so
         // itself.
         const bool bad = posted->head() == http::exchange_head::answer && posted->status() == 400;
-        if (bad || posted->head() == http::exchange_head::lost) co_return self->answer_of(posted, owner, whole);
+        if (bad || initializes || posted->head() == http::exchange_head::lost)
+            co_return self->answer_of(posted, owner, whole);
         co_return http_error_answer(400, "Mcp-Session-Id is missing", std::move(whole.answer_fields));
     }
     if (!owner->open())

@@ -4,9 +4,13 @@
 #pragma once
 
 #include <comcp/json/write.hpp>
+#include <comcp/protocol/completion.hpp>
+#include <comcp/protocol/prompts.hpp>
+#include <comcp/protocol/resources.hpp>
 #include <comcp/protocol/tools.hpp>
 #include <comcp/server/context.hpp>
 #include <comcp/server/environment.hpp>
+#include <comcp/server/handler_error.hpp>
 #include <comcp/server/reply.hpp>
 #include <comcp/session/session.hpp>
 #include <comcp/wire/codec.hpp>
@@ -18,11 +22,18 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL reply::reply(const wire::codec& codec, const context& ctx, bool elsewhere)
-    : codec_(&codec),
-      at_(ctx.version()),
-      context_(&ctx),
-      elsewhere_(elsewhere)
+COMCP_DECL reply::reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route)
+    : codec_(*shared.codec),
+      shared_(shared),
+      owner_(&owner),
+      id_(&id),
+      route_(&route)
+{}
+
+COMCP_DECL reply::reply(const context& ctx)
+    : codec_(*ctx.environment().codec),
+      shared_(ctx.environment()),
+      context_(&ctx)
 {}
 
 /// `write(std::string&)` appends the result object.
@@ -30,16 +41,29 @@ template <class Write>
 void reply::send(Write write) const
 {
     if (owner_) return owner_->answer(*id_, *route_, write);
-    if (!elsewhere_) {
+    if (!context_->elsewhere()) {
         if (session* owner = context_->request()->owner()) owner->answer(*context_->request(), write);
         return;
     }
     std::string text;
     write(text);
-    on_session(context_->environment(), context_->request(), true,
+    on_session(shared_, context_->request(), true,
                [request = context_->request(), text = std::move(text)](session& owner) {
                    owner.answer(*request, [&](std::string& out) { out += text; });
                });
+}
+
+COMCP_DECL void reply::send_error(std::int64_t code, std::string_view message, std::string_view data) const
+{
+    if (owner_) return owner_->answer_error(id_, *route_, code, message, data);
+    if (!context_->elsewhere()) {
+        if (session* owner = context_->request()->owner())
+            owner->answer_error(*context_->request(), code, message, data);
+        return;
+    }
+    on_session(shared_, context_->request(), true,
+               [request = context_->request(), code, message = std::string(message),
+                data = std::string(data)](session& owner) { owner.answer_error(*request, code, message, data); });
 }
 
 COMCP_DECL void reply::send_nothing() const
@@ -49,12 +73,12 @@ COMCP_DECL void reply::send_nothing() const
 
 COMCP_DECL void reply::send_text(std::string_view text) const
 {
-    send([&](std::string& out) { codec_->write_text_result(out, text, false, at_); });
+    send([&](std::string& out) { codec_.write_text_result(out, text, false, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_result(const tool_result& value) const
 {
-    send([&](std::string& out) { codec_->write_tool_result(out, value, at_); });
+    send([&](std::string& out) { codec_.write_tool_result(out, value, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_structured(std::string_view object) const
@@ -62,24 +86,95 @@ COMCP_DECL void reply::send_structured(std::string_view object) const
     send([&](std::string& out) {
         write_string(out += R"({"content":[{"type":"text","text":)", object);
         out += "}]";
-        if (at_ >= revision::r2025_06_18) (out += R"(,"structuredContent":)") += object;
+        if (shared_.peer->version >= revision::r2025_06_18) (out += R"(,"structuredContent":)") += object;
         out += '}';
     });
 }
 
 COMCP_DECL void reply::send_failure(std::string_view text) const
 {
-    send([&](std::string& out) { codec_->write_text_result(out, text, true, at_); });
+    send([&](std::string& out) { codec_.write_text_result(out, text, true, shared_.peer->version); });
 }
 
-COMCP_DECL void reply::send_exception() const
+COMCP_DECL void reply::send_resource(const resource_result& value) const
+{
+    send([&](std::string& out) { codec_.write_resource_result(out, value, shared_.peer->version); });
+}
+
+COMCP_DECL void reply::send_prompt(const prompt_result& value) const
+{
+    send([&](std::string& out) { codec_.write_prompt_result(out, value, shared_.peer->version); });
+}
+
+COMCP_DECL void reply::send_completion(const completion& value) const
+{
+    send([&](std::string& out) { codec_.write_completion(out, value, shared_.peer->version); });
+}
+
+COMCP_DECL void reply::send_resource_not_found(std::string_view uri) const
+{
+    std::string data = R"({"uri":)";
+    write_string(data, uri);
+    data += '}';
+    send_error(codec_.resource_not_found_code(shared_.peer->version), "no such resource", data);
+}
+
+/// What a client is told that cannot be sent to a URL by the error for it.
+inline std::string text_of(const url_elicitation_required& needed)
+{
+    std::string text = needed.what();
+    for (const elicitation_request& each : needed.required()) ((text += '\n') += each.message + ' ') += each.url;
+    return text;
+}
+
+/// 2025-11-25, elicitation: only that revision has the error, and only a client that can open URLs understands it.
+inline bool can_be_told(const handler_environment& shared, const url_elicitation_required& needed)
+{
+    if (shared.peer->version < revision::r2025_11_25) return false;
+    for (const elicitation_request& each : needed.required())
+        if (check_elicitation(each, shared.peer->capabilities)) return false;
+    return true;
+}
+
+inline std::string data_of(const url_elicitation_required& needed)
+{
+    std::string data;
+    write_value(data, url_elicitation_data(needed.required()));
+    return data;
+}
+
+COMCP_DECL void reply::send_tool_exception() const
 {
     try {
         throw;
     } catch (const tool_error& failure) {
         send_failure(failure.what());
+    } catch (const url_elicitation_required& needed) {
+        if (!can_be_told(shared_, needed)) return send_failure(text_of(needed));
+        send_error(rpc_code::url_elicitation_required, needed.what(), data_of(needed));
+    } catch (const request_error& refusal) {
+        send_error(refusal.code(), refusal.what());
     } catch (...) {
         send_failure("the tool failed");
+    }
+}
+
+COMCP_DECL void reply::send_exception(std::string_view what, std::string_view uri) const
+{
+    try {
+        throw;
+    } catch (const resource_not_found& missing) {
+        if (uri.empty()) send_error(rpc_code::internal_error, missing.what());
+        else send_resource_not_found(uri);
+    } catch (const tool_error& failure) {
+        send_error(rpc_code::internal_error, failure.what());
+    } catch (const url_elicitation_required& needed) {
+        if (!can_be_told(shared_, needed)) return send_error(rpc_code::internal_error, text_of(needed));
+        send_error(rpc_code::url_elicitation_required, needed.what(), data_of(needed));
+    } catch (const request_error& refusal) {
+        send_error(refusal.code(), refusal.what());
+    } catch (...) {
+        send_error(rpc_code::internal_error, what);
     }
 }
 

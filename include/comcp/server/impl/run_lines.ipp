@@ -146,7 +146,7 @@ COMCP_DECL task<void> line_core::at_home(std::shared_ptr<line_core> self, task<v
 
 COMCP_DECL task<void> line_core::run(std::shared_ptr<line_core> self)
 {
-    check_blocking_tools(*self->served_);
+    check_blocking_handlers(*self->served_);
     if (!std::exchange(self->running_, true)) self->acceptor_.start(self);
     auto end = self->until_finished();
     co_await std::move(end);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What a server does with one client: see server/server_session.hpp.
+// How a server meets one client and tells it of changes: see server/server_session.hpp. What it answers to the methods
+// of lists, tools, resources, prompts and completions is in impl/server_requests.ipp.
 #pragma once
 
+#include <comcp/detail/random.hpp>
 #include <comcp/server/server_session.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,30 +18,74 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
+COMCP_DECL server_session::server_session(session& owner, std::shared_ptr<server_core> core,
+                                          std::shared_ptr<live_session> live, session_origin from)
+    : session_(owner),
+      core_(std::move(core)),
+      live_(std::move(live)),
+      declared_(core_->capabilities(!from.assumed)),
+      assumed_(from.assumed.has_value()),
+      kept_(std::move(from.kept))
+{
+    auto shared = std::make_shared<handler_environment>();
+    shared->home = owner.home();
+    shared->owner = owner.weak_from_this();
+    shared->codec = &owner.codec();
+    auto peer = std::make_shared<peer_info>();
+    peer->version = from.assumed.value_or(peer->version);
+    shared->peer = std::move(peer);
+    shared->principal = std::move(from.principal);
+    shared->log = std::make_shared<log_gate>();
+    shared->roots_changes = std::make_shared<std::atomic<std::uint64_t>>(0);
+    shared->server_request = core_->options.limits.server_request;
+    shared->keep_source = core_->options.keep_source;
+    environment_ = std::move(shared);
+    forget_changes();
+    if (from.assumed) session_.speak(*from.assumed);
+    if (kept_ && kept_->taken) restore(kept_->record);
+}
+
+COMCP_DECL server_session::~server_session() { core_->subscriptions.remove_all(*live_); }
+
 COMCP_DECL void server_session::on_request(const rpc::message& request, const answer_route& route)
 {
     // The commonest first; every other name is judged by the era's table.
     if (session_.negotiated() && request.method == method::tools_call) return on_call(request, route);
     if (request.method == method::initialize) return on_initialize(request, route);
-    if (request.method == method::ping)
-        return session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+    if (request.method == method::ping) return answer_nothing(request, route);
 
     const auto* known =
         session_.codec().find(wire::sender::client, wire::kind::request, request.method, session_.spoken());
-    if (!known || (!known->capability.empty() && !declared_.has(known->capability)))
-        return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
+    const bool offered =
+        known && (known->capability.empty() || (known->part.empty() ? declared_.has(known->capability)
+                                                                    : declared_.has(known->capability, known->part)));
+    const on_method serve = offered ? find_method(request.method) : nullptr;
+    if (!serve) return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
     if (!session_.negotiated()) // 2025-11-25, lifecycle: initialize is the first interaction (B-1)
         return session_.answer_error(&request.id, route, rpc_code::invalid_request, "initialize comes first");
-    if (request.method == method::tools_list) return on_list(request, route);
-    if (request.method == method::logging_set_level) return on_set_level(request, route);
-    session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method");
+    (this->*serve)(request, route);
 }
 
-COMCP_DECL void server_session::on_event(role_event what)
+COMCP_DECL void server_session::on_notification(const rpc::message& notice)
 {
-    if (what != role_event::tools_changed || !session_.negotiated() || changes_told_ == core_->tools.version()) return;
-    changes_told_ = core_->tools.version(); // several changes of one turn are one notice
-    session_.notify(method::tools_list_changed);
+    if (notice.method == method::roots_list_changed)
+        environment_->roots_changes->fetch_add(1, std::memory_order_relaxed);
+}
+
+COMCP_DECL void server_session::on_event(role_event)
+{
+    if (session_.negotiated()) tell_changes();
+}
+
+COMCP_DECL void server_session::on_ended(const fault&)
+{
+    core_->subscriptions.remove_all(*live_);
+    if (again_) again_->cancel();
+}
+
+COMCP_DECL void server_session::restore_subscriptions(const std::vector<std::string>& uris)
+{
+    for (const std::string& each : uris) core_->subscriptions.add(live_, each, core_->options.limits.subscriptions);
 }
 
 COMCP_DECL void server_session::on_initialize(const rpc::message& request, const answer_route& route)
@@ -54,7 +103,8 @@ COMCP_DECL void server_session::on_initialize(const rpc::message& request, const
     auto shared = std::make_shared<handler_environment>(*environment_);
     shared->peer = peer;
     environment_ = std::move(shared);
-    changes_told_ = core_->tools.version();
+    declared_ = core_->capabilities(!assumed_);
+    forget_changes();
     session_.speak(peer->version);
     keep_state();
     session_.answer(request.id, route, [&](std::string& out) {
@@ -62,66 +112,14 @@ COMCP_DECL void server_session::on_initialize(const rpc::message& request, const
     });
 }
 
-COMCP_DECL void server_session::on_list(const rpc::message& request, const answer_route& route)
-{
-    if (request.params && member(*request.params, "cursor")) // the list is one page: no cursor was ever given out
-        return session_.answer_error(&request.id, route, rpc_code::invalid_params, "no such cursor");
-    refresh_tools();
-    session_.answer(request.id, route, [&](std::string& out) {
-        out += R"({"tools":[)";
-        bool comma = false;
-        for (const auto& each : tools_->all()) {
-            if (!each->enabled) continue;
-            if (comma) out += ',';
-            comma = true;
-            session_.codec().write_tool(out, each->info, session_.spoken());
-        }
-        out += "]}";
-    });
-}
-
-COMCP_DECL void server_session::on_call(const rpc::message& request, const answer_route& route)
-{
-    // 2025-11-25, tools, error handling: an unknown tool and malformed params are protocol errors (F-14).
-    const json::value* name = nullptr;
-    const json::value* arguments = nullptr;
-    if (request.params) {
-        name = request.params->if_contains("name");
-        arguments = request.params->if_contains("arguments");
-    }
-    if (!name || !name->is_string()) return refuse(request, route, "the name of the tool is missing");
-    if (arguments && arguments->is_null()) arguments = nullptr;
-    if (arguments && !arguments->is_object()) return refuse(request, route, "arguments must be an object");
-
-    refresh_tools();
-    const std::string_view wanted(name->get_string().data(), name->get_string().size());
-    const auto* entry = tools_->find(wanted);
-    if (!entry) return refuse(request, route, "unknown tool: " + std::string(first_code_points(wanted, 128)));
-
-    static const json::value no_arguments = json::object();
-    std::string_view source;
-    if (environment_->keep_source && arguments)
-        if (const auto params = member_source(request.text, "params"))
-            source = member_source(*params, "arguments").value_or("");
-    const tool_call call{session_, environment_,           request, route, arguments ? *arguments : no_arguments,
-                         source,   core_->handler_executor};
-    const tool_entry& found = **entry;
-    found.call(*entry, call); // held by the callee: the handler may change the registry
-}
-
-COMCP_DECL void server_session::refuse(const rpc::message& request, const answer_route& route, std::string_view why)
-{
-    session_.answer_error(&request.id, route, rpc_code::invalid_params, why);
-}
-
 COMCP_DECL void server_session::on_set_level(const rpc::message& request, const answer_route& route)
 {
     const auto text = request.params ? string_member(*request.params, "level") : std::nullopt;
     const auto level = text ? parse_log_level(*text) : std::nullopt;
     if (!level) return refuse(request, route, "unknown log level"); // G-41
-    environment_->log->least.store(*level, std::memory_order_relaxed);
+    restore_log_level(*level);
     keep_state();
-    session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+    answer_nothing(request, route);
 }
 
 COMCP_DECL void server_session::describe(session_record& to) const
@@ -129,7 +127,8 @@ COMCP_DECL void server_session::describe(session_record& to) const
     to.version = environment_->peer->version;
     to.capabilities = environment_->peer->capabilities;
     to.client = environment_->peer->client;
-    to.level = environment_->log->least.load(std::memory_order_relaxed);
+    to.level = least_logged();
+    to.subscriptions = subscriptions();
 }
 
 COMCP_DECL void server_session::restore(const session_record& from)
@@ -140,10 +139,14 @@ COMCP_DECL void server_session::restore(const session_record& from)
     peer->client = from.client;
     auto shared = std::make_shared<handler_environment>(*environment_);
     shared->peer = std::move(peer);
-    shared->log->least.store(from.level, std::memory_order_relaxed);
     environment_ = std::move(shared);
-    changes_told_ = core_->tools.version();
-    session_.number_from(from.generation << 32);
+    restore_log_level(from.level);
+    restore_subscriptions(from.subscriptions);
+    // At a random place: two processes may both have taken it from the same one.
+    const auto random = comcp::detail::random_bytes<4>();
+    const std::int64_t place = random ? ((*random)[0] << 12 | (*random)[1] << 4 | ((*random)[2] & 15)) + 1
+                                      : from.generation; // below 2^53, all that a peer may read
+    session_.number_from(place << 32);
     session_.speak(from.version);
 }
 
@@ -154,12 +157,89 @@ COMCP_DECL void server_session::keep_state()
     kept_->changed();
 }
 
-COMCP_DECL void server_session::refresh_tools()
+COMCP_DECL void server_session::answer_nothing(const rpc::message& request, const answer_route& route)
 {
-    const auto version = core_->tools.version();
-    if (version == tools_version_) return;
-    tools_ = core_->tools.snapshot();
-    tools_version_ = version;
+    session_.answer(request.id, route, [](std::string& out) { out += "{}"; });
+}
+
+COMCP_DECL void server_session::refuse(const rpc::message& request, const answer_route& route, std::string_view why)
+{
+    session_.answer_error(&request.id, route, rpc_code::invalid_params, why);
+}
+
+// ---- changes -------------------------------------------------------------------------------------------------------
+
+COMCP_DECL const entry_set& server_session::offered(entry_kind kind)
+{
+    registry& all = core_->offers(kind);
+    seen_list& list = lists_[static_cast<std::size_t>(kind)];
+    if (const auto version = all.version(); version != list.version) {
+        list.now = all.snapshot();
+        list.version = version;
+    }
+    return *list.now;
+}
+
+COMCP_DECL void server_session::forget_changes()
+{
+    for (const entry_kind each : all_entry_kinds) {
+        offered(each);
+        seen_list& list = lists_[static_cast<std::size_t>(each)];
+        list.told = list.now;
+        list.due = false;
+    }
+}
+
+/// Several changes are one notice, and those that leave no trace are none (PAGE 75).
+COMCP_DECL void server_session::look_for_changes()
+{
+    for (const entry_kind each : all_entry_kinds) {
+        offered(each);
+        seen_list& list = lists_[static_cast<std::size_t>(each)];
+        if (list.told == list.now) continue;
+        if (!same_list(*list.told, *list.now, session_.codec(), session_.spoken())) list.due = true;
+        list.told = list.now;
+    }
+}
+
+COMCP_DECL bool server_session::has_room() const { return session_.room_for_notices(pipe_exchange); }
+
+COMCP_DECL void server_session::tell_list(std::initializer_list<entry_kind> kinds, std::string_view capability,
+                                          std::string_view notice)
+{
+    bool due = false;
+    for (const entry_kind each : kinds) due = due || lists_[static_cast<std::size_t>(each)].due;
+    if (!due || !has_room()) return;
+    for (const entry_kind each : kinds) lists_[static_cast<std::size_t>(each)].due = false;
+    if (declared_.has(capability, "listChanged")) session_.notify(notice); // NEGO 68
+}
+
+COMCP_DECL void server_session::tell_changes()
+{
+    look_for_changes();
+    tell_list({entry_kind::tool}, "tools", method::tools_list_changed);
+    tell_list({entry_kind::resource, entry_kind::resource_template}, "resources", method::resources_list_changed);
+    tell_list({entry_kind::prompt}, "prompts", method::prompts_list_changed);
+    while (has_room()) {
+        const auto uri = core_->subscriptions.take_updated(*live_);
+        if (!uri) break;
+        session_.notify(method::resources_updated, [&](std::string& out) {
+            session_.codec().write_uri_params(out, *uri, wire::request_meta(), session_.spoken());
+        });
+    }
+    const bool all_told = std::ranges::none_of(lists_, &seen_list::due) && !core_->subscriptions.has_updated(*live_);
+    if (all_told) again_after_ = {};
+    else if (session_.open()) try_again_later();
+}
+
+/// A transport does not say when it has room again, so a client that reads slowly is looked after now and then.
+COMCP_DECL void server_session::try_again_later()
+{
+    constexpr duration shortest = std::chrono::milliseconds(100);
+    constexpr duration longest = std::chrono::seconds(5);
+    again_after_ = std::clamp(2 * again_after_, shortest, longest);
+    if (!again_) again_ = std::make_unique<timer>(session_.executor());
+    again_->start(again_->now() + again_after_, [this] { tell_changes(); }); // ends with this object
 }
 
 } // namespace comcp::inline COMCP_ABI::detail

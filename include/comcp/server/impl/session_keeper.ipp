@@ -104,11 +104,12 @@ COMCP_DECL task<void> kept_session::begin(std::shared_ptr<kept_session> self)
     if (self->writing_) co_return;
     self->writing_ = true;
     try {
-        co_await write(self);
+        co_await write(self, true);
     } catch (...) { // the request was given up, not the session
         self->write_later();
         throw;
     }
+    if (self->save_ || self->erase_ || !self->queue_.empty()) self->write_later();
 }
 
 COMCP_DECL void kept_session::changed()
@@ -124,7 +125,7 @@ COMCP_DECL void kept_session::renew()
     if (!owner || save_) return;
     const duration after = unsaved_ ? std::min(keeper_->with.each, keeper_->with.renew) : keeper_->with.renew;
     if (time_of(owner->executor()).now() < deadline_after(saved_, after)) return;
-    save_ = unsaved_ ? session_save::take : session_save::renew;
+    save_ = unsaved_ ? failed_ : session_save::renew;
     write_later();
 }
 
@@ -206,7 +207,7 @@ private:
     kept_session* of_;
 };
 
-COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self)
+COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self, bool only_record)
 {
     session_keeper& by = *self->keeper_;
     const keeper_work working(self->keeper_);
@@ -227,11 +228,16 @@ COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self)
             self->saved_ = time_of(ex).now();
             self->unsaved_ = true; // until it is
             std::string text = write_session_record(self->record);
-            if (text.size() > session_record::most_bytes) continue; // it stays here
+            if (text.size() > session_record::most_bytes) { // it stays here
+                if (only_record && !self->erase_) break;
+                continue;
+            }
             auto asked = by.store.save(self->record.id, by.owner, std::move(text), how);
             auto limited = within(ex, by.with.each, std::move(asked));
             const result<void> done = co_await std::move(limited);
             self->unsaved_ = !done;
+            if (!done) self->failed_ = how;
+            if (only_record && !self->erase_) break;
         } else if (!self->queue_.empty()) {
             std::vector<http::stream_change> batch = std::exchange(self->queue_, {});
             const http::budget_share held = std::exchange(self->queued_, http::budget_share(by.with.memory));

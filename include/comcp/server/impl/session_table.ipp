@@ -55,6 +55,7 @@ COMCP_DECL session_lease session_table::adopt(std::shared_ptr<session> owner, ht
     made->active = 1;
     const std::lock_guard lock(mutex_);
     if (ended_ || nameless_ >= most_) return {};
+    keeps_ = keeps_ || made->kept;
     ++nameless_;
     made->at = active_.insert(active_.end(), made);
     ++calls_;
@@ -218,7 +219,8 @@ COMCP_DECL void session_table::release(table_entry& entry, session_lease::kind u
 
 COMCP_DECL void session_table::watch()
 {
-    timer_.start(deadline_after(timer_.now(), idle_), [this] { sweep(); });
+    const std::lock_guard lock(mutex_);
+    timer_.start(deadline_after(timer_.now(), keeps_ && idle_ != no_limit ? idle_ / 2 : idle_), [this] { sweep(); });
 }
 
 COMCP_DECL void session_table::unwatch_later()
@@ -240,6 +242,7 @@ COMCP_DECL void session_table::unwatch()
 COMCP_DECL void session_table::sweep()
 {
     std::vector<leaving_session> due;
+    std::vector<leaving_session> busy;
     time_point next;
     {
         const std::lock_guard lock(mutex_);
@@ -251,10 +254,15 @@ COMCP_DECL void session_table::sweep()
                 due.push_back(take_out_for_good(*list->front()));
             if (!list->empty()) next = std::min(next, deadline_after(list->front()->since, idle_));
         }
+        // One whose stream is open, or whose call takes long, is in use though nothing arrives.
+        for (const auto& each : active_)
+            if (each->owner && each->kept && !each->id.empty()) busy.push_back({each->owner, each->kept});
+        if (!busy.empty() && idle_ != no_limit) next = std::min(next, deadline_after(now, idle_ / 2));
         watched_ = !by_id_.empty();
         if (!watched_) next = time_point::max();
     }
     for (const auto& each : due) begin_to_end(each, "the session was idle for too long");
+    for (const auto& each : busy) each.owner->home()->post([kept = each.kept] { kept->renew(); });
     timer_.start(next, [this] { sweep(); });
 }
 

@@ -46,6 +46,8 @@ COMCP_DECL void session::try_to_send(pending_call& call, const asio::cancellatio
     if (call.failed_) return; // its time was over while it waited
     if (state_ != state::open) call.failed_ = not_open();
     else if (is_cancelled(caller)) call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
+    else if (!wire_->can_ask(exchange_of(call)))
+        call.failed_ = fail(errc::unsupported, "the client cannot be asked: it has no stream to hear it on");
     // First come, first served: a newcomer queues behind those that wait for room.
     else if (room() && (waited || waiting_for_room_.empty())) send_request(call);
 }
@@ -159,7 +161,8 @@ COMCP_DECL void session::end_answered(pending_call& call, fault why)
 
 COMCP_DECL void session::leave_if_retired()
 {
-    if (retired_ && calls_.size() == 0 && waiting_for_room_.empty() && state_ == state::open)
+    const bool in_chain = chain_ && !chain_->calls.empty();
+    if (retired_ && calls_.size() == 0 && !in_chain && waiting_for_room_.empty() && state_ == state::open)
         begin_close(fault(errc::closed, "another session took its place"), false);
 }
 
@@ -194,6 +197,7 @@ COMCP_DECL void session::give_up(const pending_call& call, std::string_view reas
 
 COMCP_DECL void session::cancel(pending_call& call)
 {
+    if (!call.table_) return; // asked again by middleware that sees the peer being told
     calls_.remove(call);
     call.total_.clear();
     call.idle_.clear();

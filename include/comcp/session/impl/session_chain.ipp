@@ -171,10 +171,13 @@ COMCP_DECL task<middleware_reply> request_run::arrive(middleware_message message
     if (is_cancelled(asked)) session_->give_up_gathered(request_->id(), *gathered);
 
     middleware_reply reply;
-    const bool answer =
-        session_->read_again(gathered->text, [&](const rpc::message& written) { reply = reply_of(written); });
     // Without one the request was cancelled, or the session has ended.
-    if (!answer) throw error(fail(errc::cancelled, "the request was cancelled"));
+    if (gathered->text.empty()) throw error(fail(errc::cancelled, "the request was cancelled"));
+    // Cut out and not parsed: what a handler gives may be nested deeper than what a peer may send.
+    if (const auto result = member_source(gathered->text, "result")) co_return middleware_reply(std::string(*result));
+    const bool refused =
+        session_->read_again(gathered->text, [&](const rpc::message& written) { reply = reply_of(written); });
+    if (!refused) throw request_error(rpc_code::internal_error, "the error of the handler cannot be read");
     co_return reply;
 }
 
@@ -189,12 +192,16 @@ COMCP_DECL void session::pass_notice(direction way, std::string method, std::str
 {
     notice_line& line = chain_->line(way);
     // The peer decides how much comes in: beyond the bound only what takes back a request in flight is kept.
-    const bool full = line.waiting.size() >= limits_.notices;
+    const bool full = line.waiting.size() >= limits_.notices || line.bytes + params.size() > limits_.stream_buffer;
     const bool needed = way == direction::outbound ? !may_be_dropped(method) : method == method::cancelled;
-    if (full && (!needed || line.waiting.size() >= limits_.notices + 2 * limits_.in_flight))
-        return count_dropped_notice();
-    if (is_progress(method)) ++line.progress;
-    line.waiting.push_back({std::move(method), std::move(params), hint});
+    const bool too_many = line.waiting.size() >= limits_.notices + 2 * limits_.in_flight ||
+                          line.bytes + params.size() > 2 * limits_.stream_buffer;
+    if (full && (!needed || too_many)) return count_dropped_notice();
+    std::optional<std::string> about;
+    if (way == direction::inbound && is_progress(method))
+        about = std::string(member_source(params, "progressToken").value_or(""));
+    line.bytes += params.size();
+    line.waiting.push_back({std::move(method), std::move(params), hint, std::move(about)});
     ++line.begun;
     if (line.running) return;
     line.running = true;
@@ -207,7 +214,8 @@ COMCP_DECL task<void> session::pass_notices(std::shared_ptr<session> self, direc
     while (!line.waiting.empty()) {
         waiting_notice next = std::move(line.waiting.front());
         line.waiting.pop_front();
-        const std::size_t progress = is_progress(next.method) ? 1 : 0;
+        line.bytes -= next.params.size();
+        line.passing = std::move(next.about);
         try {
             middleware_message message = self->describe(way, std::move(next.method));
             message.is_request = false;
@@ -218,14 +226,14 @@ COMCP_DECL task<void> session::pass_notices(std::shared_ptr<session> self, direc
         } catch (...) { // a part that fails has dropped the notice
         }
         ++line.done;
-        line.progress -= progress;
+        line.passing.reset();
         line.moved.wake_all();
         const auto asked = co_await asio::this_coro::cancellation_state;
         if (is_cancelled(asked)) break;
     }
     line.done += line.waiting.size();
     line.waiting.clear();
-    line.progress = 0;
+    line.bytes = 0;
     line.running = false;
     line.moved.wake_all();
 }
@@ -367,7 +375,7 @@ COMCP_DECL task<middleware_reply> outbound_run::arrive(middleware_message messag
         if (!e.rpc()) throw;
         refused = *e.rpc();
     }
-    if (session_->chain_->inbound.progress != 0) { // the answer does not overtake it
+    if (session_->chain_->inbound.tells_of(std::to_string(id_))) { // the answer does not overtake its progress
         auto progress = session::wait_for_notices(session_, direction::inbound);
         co_await std::move(progress);
     }
@@ -435,10 +443,7 @@ COMCP_DECL task<void> session::perform_in_chain(std::shared_ptr<session> self, p
 
     call.id_ = run->sent ? call.wanted_id_ : 0;
     const asio::cancellation_state after = co_await asio::this_coro::cancellation_state;
-    if (is_cancelled(after) && !run->over) {
-        run->failed = fail(errc::cancelled, "the call was cancelled");
-        run->failed->fate = run->sent ? outcome::unknown : outcome::not_sent;
-    }
+    if (is_cancelled(after)) run->end(fail(errc::cancelled, "the call was cancelled"));
     if (run->failed) {
         call.failed_ = std::move(run->failed);
     } else if (run->reply.error) {

@@ -139,6 +139,7 @@ COMCP_DECL task<stream_socket> connect_tcp(socket_address to, duration within, s
         throw_if_connecting_was_cancelled(asked);
         if (failed) continue;
         io_error_code ignored;
+        ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);            // also for children of the host
         socket.set_option(asio::socket_base::keep_alive(true), ignored); // a peer that vanished is noticed some day
         send_at_once(socket);
         co_return socket;

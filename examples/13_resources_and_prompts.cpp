@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// A server of notes: a resource of its own URI, one for each note through a template, and a prompt whose argument is
+// completed while a person types. Clients that have subscribed to a note are told when it changes.
+#include <comcp/stdio.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+using notes = std::map<std::string, std::vector<std::string>>;
+
+struct note_place // the variables of the template
+{
+    std::string topic;
+    int number = 0;
+};
+BOOST_DESCRIBE_STRUCT(note_place, (), (topic, number))
+
+struct summary_args // the arguments of the prompt; what is optional need not be given
+{
+    std::string topic;
+    std::optional<std::string> tone;
+};
+BOOST_DESCRIBE_STRUCT(summary_args, (), (topic, tone))
+
+struct add_args
+{
+    std::string topic;
+    std::string text;
+};
+BOOST_DESCRIBE_STRUCT(add_args, (), (topic, text))
+
+int main()
+{
+    notes all{{"shopping", {"milk", "bread"}}, {"shipping", {"a parcel to Ada"}}};
+    comcp::server server("notes", "1.0.0");
+
+    server.resource("note://topics", "topics", [&] {
+        std::string text;
+        for (const auto& [topic, items] : all) text += topic + '\n';
+        return text;
+    });
+
+    server
+        .resource_template("note://{topic}/{number}", "notes",
+                           [&](note_place at) -> std::string {
+                               const auto found = all.find(at.topic);
+                               const auto index = static_cast<std::size_t>(at.number - 1);
+                               if (found == all.end() || at.number < 1 || index >= found->second.size())
+                                   throw comcp::resource_not_found();
+                               return found->second[index];
+                           })
+        .mime_type("text/plain");
+
+    const auto topics_like = [&](std::string typed) {
+        std::vector<std::string> found;
+        for (const auto& [topic, items] : all)
+            if (topic.starts_with(typed)) found.push_back(topic);
+        return found;
+    };
+    server
+        .prompt("summarize", "Sums the notes of a topic up",
+                [&](summary_args a) {
+                    std::string text = "Sum this up" + (a.tone ? ", " + *a.tone : "") + ":";
+                    for (const std::string& each : all[a.topic]) text += "\n- " + each;
+                    return text;
+                })
+        .complete("topic", topics_like)
+        .complete("tone", {"friendly", "formal"});
+
+    server.tool("add_note", "Adds a note", [&](add_args a) {
+        all[a.topic].push_back(a.text);
+        server.resource_updated("note://topics");
+        return "note://" + a.topic + '/' + std::to_string(all[a.topic].size());
+    });
+
+    return comcp::run_stdio(server);
+}
