@@ -25438,9 +25438,10 @@ COMCP_DECL result<json::object> form_schema_for(const json::object& schema, revi
     }
     json::object made;
     for (const json::key_value_pair& item : schema) {
-        if (item.key() == "properties") made.emplace("properties", std::move(members));
+        if (item.key() == "properties") made.emplace("properties", nullptr); // in its place among the others
         else if (!old || item.key() != "$schema") made.emplace(item.key(), detail::owned(item.value()));
     }
+    made["properties"] = std::move(members);
     return made;
 }
 
