@@ -28028,7 +28028,7 @@ COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::reque
     if (!judged.accepted()) return http_error_answer(judged.status, judged.text, std::move(judged.answer_fields));
     head.answer_fields = std::move(judged.answer_fields);
     if (closed()) return http_error_answer(503, "the server takes no more requests", head.answer_fields);
-    if (head.whole_answer && head.method == "GET") {
+    if (head.whole_answer && head.method == "GET" && place_of(head) == place::endpoint) {
         // 2025-11-25, transports: 405 is what a server without this stream says (E-34).
         http::fields carried = head.answer_fields;
         carried.add("Allow", "POST, DELETE, OPTIONS");
