@@ -32,20 +32,19 @@ void register_tools(comcp::server& server, world& w)
 }
 
 /// What would be another program, with `make_stdio_transport()` for the server instead of the pipe.
-comcp::task<void> play(std::unique_ptr<comcp::transport> wire, std::atomic<bool>& done)
+comcp::task<void> play(std::unique_ptr<comcp::transport> wire)
 {
     comcp::client client(std::move(wire), comcp::identity("player", "1.0.0"));
     co_await client.connect();
     for (const char* what : {"tree", "rock", "lake"}) co_await client.call("spawn", comcp::args("what", what));
     co_await client.close();
-    done = true;
 }
 
 std::size_t frames(bool threaded)
 {
     world w;
-    comcp::asio::io_context io;
     comcp::manual_executor frame_work; // outlives the server's sessions
+    comcp::asio::io_context io;
     comcp::server server("world", "1.0.0");
     server.handlers_on(frame_work.executor());
     register_tools(server, w);
@@ -53,7 +52,8 @@ std::size_t frames(bool threaded)
     std::atomic<bool> done = false;
     comcp::memory_pipe pipe(io.get_executor());
     comcp::asio::co_spawn(io, server.serve(std::move(pipe.second)), comcp::asio::detached);
-    comcp::asio::co_spawn(io, play(std::move(pipe.first), done), comcp::asio::detached);
+    const auto over = [&done](std::exception_ptr) { done = true; }; // also when it failed
+    comcp::asio::co_spawn(io, play(std::move(pipe.first)), over);
 
     std::thread sessions;
     if (threaded) sessions = std::thread([&io] { io.run(); });

@@ -5,49 +5,45 @@
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 
-#include <boost/json/parse.hpp>
-
 #include <iostream>
 
-namespace json = comcp::json;
+struct project
+{
+    std::string name;
+};
+BOOST_DESCRIBE_STRUCT(project, (), (name))
 
 comcp::task<std::string> name_project(comcp::context& call)
 {
     if (!call.capabilities().has("sampling")) throw comcp::tool_error("this client has no model to ask");
     const auto roots = co_await call.list_roots();
 
-    json::object prompt; // params and results are those of the specification
-    prompt["messages"] = json::parse(R"([{"role":"user","content":{"type":"text","text":"Name my project"}}])");
-    prompt["systemPrompt"] = "The project is in " + roots.at(0).uri;
-    prompt["maxTokens"] = 20;
-    const json::object said = co_await call.sample(prompt);
+    comcp::sampling_request question("Name my project", 20);
+    question.system_prompt = "The project is in " + roots.at(0).uri;
+    const comcp::sampling_result said = co_await call.sample(question);
+    const std::string* text = said.content.at(0).as_text();
+    const std::string idea = text ? *text : "no idea"; // for the user to change
 
-    json::object question;
-    question["message"] = said.at("content").at("text"); // what the model said, for the user to change
-    question["requestedSchema"] = json::parse(R"({"type":"object","properties":{"name":{"type":"string"}}})");
-    const json::object user = co_await call.elicit(question);
-    if (user.at("action").as_string() != "accept") throw comcp::tool_error("the user does not want a name");
-    co_return std::string(user.at("content").at("name").as_string());
+    const auto user = co_await call.elicit<project>(idea); // a form made of the struct
+    if (!user) throw comcp::tool_error("the user does not want a name");
+    co_return user->name;
 }
 
-comcp::task<json::object> ask_model(json::object asked)
+comcp::sampling_result ask_model(comcp::sampling_request asked)
 {
-    std::cout << "to the model: " << asked["systemPrompt"] << '\n';
-    co_return json::parse(R"({"role":"assistant","model":"none","content":{"type":"text","text":"Heron"}})")
-        .as_object();
+    std::cout << "to the model: " << asked.system_prompt << '\n';
+    return comcp::sampling_result("Heron", "none");
 }
 
-comcp::task<json::object> ask_user(json::object asked)
+comcp::elicitation_result ask_user(comcp::elicitation_request asked)
 {
-    std::cout << "to the user: " << asked["message"] << '\n';
-    co_return json::parse(R"({"action":"accept","content":{"name":"Grey Heron"}})").as_object();
+    std::cout << "to the user: " << asked.message << '\n';
+    return comcp::elicitation_result::accept({{"name", "Grey Heron"}});
 }
 
-comcp::task<json::object> refuse(json::object)
-{
-    throw comcp::request_error(-1, "the user said no"); // a JSON-RPC error of one's choice
-    co_return json::object();
-}
+comcp::sampling_result refuse(comcp::sampling_request) { throw comcp::user_rejected(); }
+
+comcp::elicitation_result decline(comcp::elicitation_request) { return comcp::elicitation_result::decline(); }
 
 comcp::task<void> use(comcp::server& server, comcp::client_options options, comcp::answer& answer)
 {
@@ -68,7 +64,7 @@ int main()
 
     comcp::client_options able, unwilling, unable;
     able.roots({comcp::root("file:///home/ada/heron")}).on_sampling(ask_model).on_elicitation(ask_user);
-    unwilling.roots({comcp::root("file:///home/ada/heron")}).on_sampling(refuse).on_elicitation(refuse);
+    unwilling.roots({comcp::root("file:///home/ada/heron")}).on_sampling(refuse).on_elicitation(decline);
     comcp::answer named, refused, not_asked;
     const int failed = comcp::run(use(server, able, named)) + comcp::run(use(server, unwilling, refused)) +
                        comcp::run(use(server, unable, not_asked));

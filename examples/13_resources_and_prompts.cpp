@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A server of notes: a resource of its own URI, one for each note through a template, and a prompt whose argument is
-// completed while a person types. Clients that have subscribed to a note are told when it changes.
+// completed while a person types. Clients that have subscribed to the list of topics are told of a new note.
 #include <comcp/stdio.hpp>
 
 #include <map>
@@ -13,7 +13,7 @@ using notes = std::map<std::string, std::vector<std::string>>;
 struct note_place // the variables of the template
 {
     std::string topic;
-    int number = 0;
+    unsigned number = 0;
 };
 BOOST_DESCRIBE_STRUCT(note_place, (), (topic, number))
 
@@ -46,10 +46,9 @@ int main()
         .resource_template("note://{topic}/{number}", "notes",
                            [&](note_place at) -> std::string {
                                const auto found = all.find(at.topic);
-                               const auto index = static_cast<std::size_t>(at.number - 1);
-                               if (found == all.end() || at.number < 1 || index >= found->second.size())
+                               if (found == all.end() || at.number == 0 || at.number > found->second.size())
                                    throw comcp::resource_not_found();
-                               return found->second[index];
+                               return found->second[at.number - 1];
                            })
         .mime_type("text/plain");
 
@@ -63,7 +62,8 @@ int main()
         .prompt("summarize", "Sums the notes of a topic up",
                 [&](summary_args a) {
                     std::string text = "Sum this up" + (a.tone ? ", " + *a.tone : "") + ":";
-                    for (const std::string& each : all[a.topic]) text += "\n- " + each;
+                    if (const auto found = all.find(a.topic); found != all.end())
+                        for (const std::string& each : found->second) text += "\n- " + each;
                     return text;
                 })
         .complete("topic", topics_like)

@@ -6,8 +6,6 @@
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 
-#include <asio/detached.hpp>
-
 #include <iostream>
 #include <map>
 #include <stdexcept>
@@ -31,9 +29,9 @@ comcp::task<comcp::middleware_reply> only_within(comcp::middleware_message messa
 
 comcp::task<void> use(comcp::server& server)
 {
-    const auto here = co_await asio::this_coro::executor;
+    const auto here = co_await comcp::asio::this_coro::executor;
     comcp::memory_pipe pipe(here);
-    asio::co_spawn(here, server.serve(std::move(pipe.second)), asio::detached);
+    comcp::asio::co_spawn(here, server.serve(std::move(pipe.second)), comcp::asio::detached);
 
     // The client counts how its requests end.
     std::map<std::string, int> ends;

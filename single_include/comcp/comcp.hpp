@@ -3792,9 +3792,6 @@ inline constexpr std::size_t max_roots = 1000;
 /// Reads the result of roots/list. Entries without a uri are left out.
 std::vector<root> read_roots(const json::object& from);
 
-/// Appends the result of roots/list, with all that the newest revision has (a codec asks each revision).
-void write_roots(std::string& out, const std::vector<root>& roots);
-
 } // namespace comcp::inline COMCP_ABI
 
 // ---- comcp/session/middleware.hpp
@@ -5141,13 +5138,6 @@ class session;
 class client_session;
 struct client_renewal;
 
-/// What a tool says of itself, for the decision whether a call whose connection broke is made again (F-16: a hint).
-struct replay_hints
-{
-    bool read_only = false;
-    bool idempotent = false;
-};
-
 /// What a client handle and its operations share.
 struct client_core
 {
@@ -5175,8 +5165,9 @@ struct client_core
     // What every further session is told again; forgotten by `close`.
     std::set<std::string> subscriptions;
     std::optional<log_level> least_log_level;
-    /// Of the tools of the last list, those that have any.
-    std::unordered_map<std::string, replay_hints> hints;
+    /// The tools of the last list that may be called twice, and whether they only read (F-16: hints), for the decision
+    /// whether a call whose connection broke is made again.
+    std::unordered_map<std::string, bool> hints;
     /// Operations may begin on any thread, and a renewal changes the sessions on its own.
     mutable std::mutex guard;
 
@@ -7383,8 +7374,7 @@ private:
 };
 
 /// A server at a URL that is known to speak only the old HTTP+SSE transport (2024-11-05): nothing else is tried. The
-/// URL is that of the stream, often ".../sse". *Errors*: errc::invalid_argument when it is no absolute http or https
-/// URL.
+/// URL is that of the stream, often ".../sse". *Errors*: as those of `streamable_http`.
 inline streamable_http http_sse(std::string_view endpoint)
 {
     streamable_http out(endpoint);
@@ -9103,7 +9093,7 @@ void answer_plain(void* function, void* arguments, context* ctx, const reply& to
         Use::template invoke<F>(*static_cast<F*>(function), given, ctx);
         Use::send(given, to);
     } else {
-        const auto value = Use::template invoke<F>(*static_cast<F*>(function), given, ctx);
+        auto value = Use::template invoke<F>(*static_cast<F*>(function), given, ctx);
         Use::send(given, value, to);
     }
 }
@@ -9119,7 +9109,7 @@ task<void> run_coroutine(std::shared_ptr<void> function, typename Use::template 
             co_await Use::template invoke<F>(*static_cast<F*>(function.get()), given, &ctx);
             Use::send(given, to);
         } else {
-            const auto value = co_await Use::template invoke<F>(*static_cast<F*>(function.get()), given, &ctx);
+            auto value = co_await Use::template invoke<F>(*static_cast<F*>(function.get()), given, &ctx);
             Use::send(given, value, to);
         }
     } catch (...) {
@@ -9296,7 +9286,7 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 template <class R>
-void send_return(const reply& to, const R& value)
+void send_return(const reply& to, R& value)
 {
     if constexpr (text_like<R>) {
         to.send_text(value);
@@ -9304,11 +9294,11 @@ void send_return(const reply& to, const R& value)
         to.send_result(value);
     } else if constexpr (std::same_as<R, content>) {
         tool_result made;
-        made.content.push_back(value);
+        made.content.push_back(std::move(value));
         to.send_result(made);
     } else if constexpr (std::same_as<R, std::vector<content>>) {
         tool_result made;
-        made.content = value;
+        made.content = std::move(value);
         to.send_result(made);
     } else if constexpr (std::same_as<R, json::object> || described_struct<R>) {
         std::string text;
@@ -9320,7 +9310,7 @@ void send_return(const reply& to, const R& value)
         write_json(text, value);
         if (text.starts_with('{')) return to.send_structured(text);
         tool_result made;
-        if constexpr (std::same_as<R, json::value>) made.structured = value;
+        if constexpr (std::same_as<R, json::value>) made.structured = std::move(value);
         else made.content.push_back(content::text(text));
         to.send_result(made);
     } else {
@@ -9364,7 +9354,7 @@ struct tool_use
         to.send_nothing();
     }
     template <class Arguments, class R>
-    static void send(const Arguments&, const R& value, const reply& to)
+    static void send(const Arguments&, R& value, const reply& to)
     {
         send_return(to, value);
     }
@@ -9843,16 +9833,18 @@ struct resource_use
         return handler_traits<F>::invoke(function, all.arguments, ctx);
     }
     template <class Given, class R>
-    static void send(const Given& all, const R& value, const reply& to)
+    static void send(const Given& all, R& value, const reply& to)
     {
         if constexpr (text_like<R>) {
             send_text_contents(to, all.target, value);
         } else if constexpr (std::same_as<R, blob>) {
             send_blob(to, all.target, value);
         } else if constexpr (std::same_as<R, resource_contents>) {
-            send_contents(to, all.target, {value});
+            std::vector<resource_contents> only;
+            only.push_back(std::move(value));
+            send_contents(to, all.target, std::move(only));
         } else if constexpr (std::same_as<R, std::vector<resource_contents>>) {
-            send_contents(to, all.target, value);
+            send_contents(to, all.target, std::move(value));
         } else {
             static_assert(std::same_as<R, resource_result>,
                           "a resource returns text, comcp::blob, comcp::resource_contents (or a vector of them), or a "
@@ -10967,7 +10959,9 @@ struct envelope
     }
 };
 
-inline std::optional<rpc::id> read_id(const json::value* value, std::string_view object_text)
+/// The id or token that a value is. `source()` gives its text: what fits no integer type was rounded to a double.
+template <class Source>
+std::optional<rpc::id> read_id(const json::value* value, Source source)
 {
     if (!value) return std::nullopt;
     switch (value->kind()) {
@@ -10975,8 +10969,10 @@ inline std::optional<rpc::id> read_id(const json::value* value, std::string_view
         return rpc::id::string(std::string(value->get_string().data(), value->get_string().size()));
     case json::kind::int64: return rpc::id(value->get_int64());
     case json::kind::uint64: return rpc::id(value->get_uint64());
-    // What fits no integer type was rounded to a double: its digits are still in the text.
-    case json::kind::double_: return rpc::id::from_number(member_source(object_text, "id").value_or(""));
+    case json::kind::double_: {
+        const std::optional<std::string_view> digits = source();
+        return digits ? rpc::id::from_number(*digits) : std::nullopt;
+    }
     default: return std::nullopt;
     }
 }
@@ -11003,7 +10999,7 @@ inline void read_message(const json::value& root, std::string_view text, parsed&
     msg.text = text;
     if (!root.is_object()) return invalid("not an object");
     const envelope in(root.get_object());
-    if (std::optional<rpc::id> id = read_id(in.id, text)) {
+    if (std::optional<rpc::id> id = read_id(in.id, [text] { return member_source(text, "id"); })) {
         msg.has_id = true;
         msg.id = *std::move(id);
     }
@@ -11085,6 +11081,16 @@ inline std::optional<usual_form> usual_form_of(std::string_view text) noexcept
 }
 
 } // namespace detail
+
+/// The error object of a message, owning its memory.
+inline rpc_error read_error(const json::object& from)
+{
+    rpc_error out;
+    out.code = integer_member(from, "code").value_or(0);
+    out.message = std::string(string_member(from, "message").value_or(""));
+    if (const json::value* data = member(from, "data")) out.data = json::value(*data, json::storage_ptr());
+    return out;
+}
 
 /// Reads messages one after another. A small message needs no allocation.
 class parser
@@ -12916,8 +12922,7 @@ private:
 
     bool take(const http::stream_change& change);
     void write_later();
-    /// Writes until nothing is left to write.
-    /// What there is to write, or only the record as it is now.
+    /// Writes until nothing is left to write, or only the record as it is now.
     static task<void> write(std::shared_ptr<kept_session> self, bool only_record = false);
     void end_erase(bool worked);
 
@@ -14771,9 +14776,7 @@ private:
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// How a list is asked for: its method, the member with its items, and how one is read. A server that does not declare
-/// the capability is not asked (NEGO 65); tools are asked for all the same, since there are servers that have some and
-/// declare nothing (NEGO 66).
+/// How a list is asked for: its method, the member with its items, and how one is read.
 template <class Item>
 struct list_traits;
 
@@ -15103,8 +15106,7 @@ private:
     comcp::answer result_;
 };
 
-// ---- what is asked once and answered once: what it is called, how it is written, and how its result is read
-// -------------
+// ---- what is asked once and answered once: how it is called, written and read --------------------------------------
 
 /// resources/read.
 class read_question
@@ -15315,7 +15317,8 @@ task<void> restore(std::shared_ptr<session> in, client_session& role, Question w
     if (left <= duration::zero() || !declares(role, *in, what.method())) co_return;
     question_call<Question> call(*in, *role.notices(), what, options, false, false);
     try {
-        co_await session::perform(in, call, call_timeouts{left, left});
+        const call_timeouts times{left, left};
+        co_await session::perform(in, call, times);
     } catch (const error& e) {
         if (e.code() == errc::cancelled || !in->open()) throw;
     }
@@ -15360,7 +15363,8 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     co_await session::start(made);
 
     initialize_call hello(*made, core->options->newest, role->declared(), core->who);
-    co_await session::perform(made, hello, call_timeouts{limit, limit});
+    const call_timeouts times{limit, limit};
+    co_await session::perform(made, hello, times);
     role->agree(hello.take());
     made->speak(role->server().version);
     made->notify(method::initialized);
@@ -15597,8 +15601,8 @@ COMCP_DECL bool goes_again(client_core& core, const std::shared_ptr<session>& in
     facts.read_only = reads_only(method);
     facts.idempotent = is_idempotent(method);
     if (const auto known = core.hints.find(std::string(tool)); known != core.hints.end()) {
-        facts.read_only = known->second.read_only;
-        facts.idempotent = known->second.idempotent;
+        facts.read_only = known->second;
+        facts.idempotent = true;
     }
     return core.resend(facts);
 }
@@ -15607,8 +15611,8 @@ COMCP_DECL void remember_hints(client_core& core, const tool_list& tools)
 {
     core.hints.clear();
     for (const tool& each : tools)
-        if (each.annotations.idempotent())
-            core.hints[each.name] = {each.annotations.read_only(), each.annotations.idempotent()};
+        if (each.annotations.idempotent() && !each.name.empty()) // the empty name stands for no tool
+            core.hints[each.name] = each.annotations.read_only();
 }
 
 // ---- what the server declared (B-6) --------------------------------------------------------------------------------
@@ -15847,7 +15851,6 @@ COMCP_DECL task<void> client_set_log_level(std::shared_ptr<client_core> core, lo
 // their ids.
 
 #include <optional>
-#include <string>
 
 namespace comcp::inline COMCP_ABI::detail
 {
@@ -15857,16 +15860,11 @@ inline std::optional<progress_token> progress_token_of(const rpc::message& reque
 {
     const json::object* meta = request.params ? object_member(*request.params, "_meta") : nullptr;
     const json::value* token = meta ? member(*meta, "progressToken") : nullptr;
-    if (!token) return std::nullopt;
-    if (const json::string* text = token->if_string())
-        return progress_token::string(std::string(text->data(), text->size()));
-    if (token->is_int64()) return progress_token(token->get_int64());
-    if (token->is_uint64()) return progress_token(token->get_uint64());
-    if (!token->is_double()) return std::nullopt;
-    auto digits = member_source(request.text, "params");
-    if (digits) digits = member_source(*digits, "_meta");
-    if (digits) digits = member_source(*digits, "progressToken");
-    return digits ? rpc::id::from_number(*digits) : std::nullopt;
+    return rpc::detail::read_id(token, [&] {
+        auto digits = member_source(request.text, "params");
+        if (digits) digits = member_source(*digits, "_meta");
+        return digits ? member_source(*digits, "progressToken") : std::nullopt;
+    });
 }
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -17187,6 +17185,16 @@ struct broken_request
     bool begun = false;  ///< a byte of the answer had come
 };
 
+/// What that is for whoever asked.
+inline fault broken_fault(const broken_request& how)
+{
+    fault why = how.why;
+    if (how.begun && why.code == errc::invalid_message)
+        why = fail(errc::bad_response, "the response is not HTTP/1.1: " + why.text);
+    why.fate = how.sent ? outcome::unknown : outcome::not_sent;
+    return why;
+}
+
 /// A request as it goes over the wire, and what becomes of it. Called in place by the connection's coroutine, until
 /// `on_end` or `on_broken`, or until the connection is cut.
 class client_request
@@ -17801,6 +17809,12 @@ inline bool is_encoded(const fields& head)
     for (const std::string_view each : head.items("Content-Encoding"))
         if (!equal_ignoring_case(each, "identity")) return true;
     return false;
+}
+
+/// Whether a body of no interest may never end.
+inline bool may_be_endless(const response_head& response)
+{
+    return response.body == framing::until_close() || has_media_type(response.fields, "text/event-stream");
 }
 
 /// Text of a peer for an error: one line of printable characters, cut.
@@ -18527,7 +18541,7 @@ private:
     void time_is_up();
     /// Waits for the next GET; false: no more of them.
     bool pause();
-    bool pause_or_end(fault why);
+    void pause_or_end(fault why);
     void tell_closed();
     void give_up(fault why);
     void finish();
@@ -18847,7 +18861,7 @@ COMCP_DECL void client_exchange::time_is_up()
     if (phase_ == phase::events) return stream_ended();
     fault why = fail(errc::timed_out, "no response within the time limit");
     why.fate = asked ? outcome::unknown : outcome::not_sent;
-    if (asks() == sent_kind::listen && pause_or_end(why)) return;
+    if (asks() == sent_kind::listen) return pause_or_end(std::move(why));
     give_up(std::move(why));
 }
 
@@ -18885,10 +18899,8 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
         limit_silence(hub_.settings().times.first_event);
         return unlimited_body;
     case reply::accepted: {
-        const bool endless =
-            response.body == framing::until_close() || has_media_type(response.fields, "text/event-stream");
         phase_ = phase::draining;
-        if (!endless) return drained_at_most;
+        if (!may_be_endless(response)) return drained_at_most;
         leave_connection();
         finish();
         return 0;
@@ -18943,11 +18955,7 @@ COMCP_DECL void client_exchange::on_end()
 COMCP_DECL void client_exchange::on_broken(broken_request how)
 {
     client_connection* const was_on = std::exchange(on_, nullptr);
-    fault why = std::move(how.why);
-    why.fate = how.sent ? outcome::unknown : outcome::not_sent;
-    if (how.begun && why.code == errc::invalid_message)
-        why = fail(errc::bad_response, "the response is not HTTP/1.1: " + why.text);
-    if (how.sent) why.fate = outcome::unknown;
+    fault why = broken_fault(how);
     switch (phase_) {
     case phase::asking: break;
     case phase::events: return stream_ended();
@@ -18974,7 +18982,7 @@ COMCP_DECL void client_exchange::on_broken(broken_request how)
     if ((harmless && how.reused && !how.begun && !std::exchange(repeated_, true)) || (!how.sent && how.reused))
         return hub_.start(shared_from_this());
     if (what_ == sent_kind::end_session) return finish();
-    if (asks() == sent_kind::listen && pause_or_end(why)) return;
+    if (asks() == sent_kind::listen) return pause_or_end(std::move(why));
     give_up(std::move(why));
 }
 
@@ -19116,16 +19124,12 @@ COMCP_DECL bool client_exchange::pause()
     return true;
 }
 
-COMCP_DECL bool client_exchange::pause_or_end(fault why)
+COMCP_DECL void client_exchange::pause_or_end(fault why)
 {
-    if (pause()) return true;
-    if (what_ == sent_kind::listen) {
-        finish();
-    } else {
-        why.fate = outcome::unknown;
-        give_up(std::move(why));
-    }
-    return true;
+    if (pause()) return;
+    if (what_ == sent_kind::listen) return finish();
+    why.fate = outcome::unknown;
+    give_up(std::move(why));
 }
 
 COMCP_DECL void client_exchange::tell_closed()
@@ -19158,11 +19162,7 @@ COMCP_DECL fault client_exchange::status_fault() const
     rpc::parser parser(hub_.settings().bounds.depth);
     const rpc::parsed& read = parser.parse(whole_);
     if (read.state != rpc::parsed::status::message || read.msg.type != rpc::message::kind::error) return why;
-    auto peer = std::make_shared<rpc_error>();
-    peer->code = integer_member(*read.msg.error, "code").value_or(0);
-    peer->message = std::string(string_member(*read.msg.error, "message").value_or(""));
-    if (const json::value* data = member(*read.msg.error, "data")) peer->data = json::value(*data, json::storage_ptr());
-    why.rpc = std::move(peer);
+    why.rpc = std::make_shared<const rpc_error>(rpc::read_error(*read.msg.error));
     return why;
 }
 
@@ -19202,6 +19202,19 @@ inline request_head common_head(const url& to, std::string_view method, const fi
     if (!version.empty()) head.fields.add("MCP-Protocol-Version", version);
     for (const field& each : of_host) head.fields.add(each.name, each.value);
     return head;
+}
+
+/// The head of a POST but for the length of its body, which differs and stands last. *Errors*: as `print`.
+inline result<void> print_post_head(std::string& out, const url& to, const fields& of_host, std::string_view session,
+                                    std::string_view version)
+{
+    request_head head = common_head(to, "POST", of_host, session, version);
+    head.fields.add("Content-Type", "application/json");
+    head.fields.add("Accept", "application/json, text/event-stream");
+    out.clear();
+    if (result<void> bad = print(out, head); !bad) return bad;
+    out.resize(out.size() - std::string_view("0\r\n\r\n").size());
+    return {};
 }
 
 /// TCP unless the host gave a connector. *Errors*: errc::unsupported for a scheme that it does not know.
@@ -19276,13 +19289,7 @@ COMCP_DECL client_hub::client_hub(const executor& ex, client_settings with)
 
 COMCP_DECL void client_hub::write_post_head()
 {
-    request_head head = common_head(*url_, "POST", with_.fields, session_, version_);
-    head.fields.add("Content-Type", "application/json");
-    head.fields.add("Accept", "application/json, text/event-stream");
-    post_head_.clear();
-    if (result<void> bad = print(post_head_, head); !bad) throw error(std::move(bad).error());
-    // The length, which differs, stands last.
-    post_head_.resize(post_head_.size() - std::string_view("0\r\n\r\n").size());
+    print_post_head(post_head_, *url_, with_.fields, session_, version_).value();
 }
 
 COMCP_DECL void client_hub::write_head(client_exchange& of) const
@@ -21806,6 +21813,11 @@ namespace comcp::inline COMCP_ABI::http::detail
 inline constexpr std::uint64_t sse_reply_bytes = 64 * 1024; // of a body that is of no interest
 inline constexpr std::size_t sse_excerpt_bytes = 1024;
 
+inline void add_excerpt(std::string& to, std::string_view piece)
+{
+    to += piece.substr(0, sse_excerpt_bytes - std::min(to.size(), sse_excerpt_bytes));
+}
+
 // What is posted only knows the hub weakly: nothing of it is owed once the hub is gone.
 struct sse_hub::wake_later
 {
@@ -21863,8 +21875,7 @@ COMCP_DECL std::uint64_t sse_stream::on_head(const response_head& response)
 COMCP_DECL void sse_stream::on_body(std::string_view piece)
 {
     if (!events_) {
-        text_ += piece.substr(0, sse_excerpt_bytes - std::min(text_.size(), sse_excerpt_bytes));
-        return;
+        return add_excerpt(text_, piece);
     }
     hub_.heard();
     events_->feed(piece);
@@ -21881,9 +21892,7 @@ COMCP_DECL void sse_stream::on_end()
 COMCP_DECL void sse_stream::on_broken(broken_request how)
 {
     if (refused_) return conclude();
-    if (how.begun && how.why.code == errc::invalid_message)
-        how.why = fail(errc::bad_response, "the response is not HTTP/1.1: " + how.why.text);
-    hub_.lose(std::move(how.why));
+    hub_.lose(broken_fault(how));
 }
 
 COMCP_DECL void sse_stream::conclude()
@@ -22012,9 +22021,7 @@ COMCP_DECL std::uint64_t sse_post::on_head(const response_head& response)
     // posted to a session, so 404 says that there is none.
     rule_ = judge_reply(reply_facts_of(sent_kind::notification, true, response.status, response.fields));
     if (rule_.what == reply::accepted) {
-        const bool endless =
-            response.body == framing::until_close() || has_media_type(response.fields, "text/event-stream");
-        if (endless) {
+        if (may_be_endless(response)) {
             drop();
             return 0;
         }
@@ -22031,7 +22038,7 @@ COMCP_DECL std::uint64_t sse_post::on_head(const response_head& response)
 
 COMCP_DECL void sse_post::on_body(std::string_view piece)
 {
-    if (refused_) text_ += piece.substr(0, sse_excerpt_bytes - std::min(text_.size(), sse_excerpt_bytes));
+    if (refused_) add_excerpt(text_, piece);
 }
 
 COMCP_DECL void sse_post::on_end()
@@ -22046,10 +22053,7 @@ COMCP_DECL void sse_post::on_broken(broken_request how)
     on_ = nullptr;
     if (refused_) return conclude();
     if (!how.sent && how.reused && !accepted_) return hub_.start(shared_from_this());
-    if (how.begun && how.why.code == errc::invalid_message)
-        how.why = fail(errc::bad_response, "the response is not HTTP/1.1: " + how.why.text);
-    how.why.fate = how.sent ? outcome::unknown : outcome::not_sent;
-    give_up(std::move(how.why));
+    give_up(broken_fault(how));
 }
 
 COMCP_DECL void sse_post::conclude()
@@ -22085,13 +22089,7 @@ COMCP_DECL sse_hub::sse_hub(const executor& ex, client_settings with)
 
 COMCP_DECL void sse_hub::write_post_head()
 {
-    request_head head = common_head(*endpoint_, "POST", with_.fields, {}, version_);
-    head.fields.add("Content-Type", "application/json");
-    head.fields.add("Accept", "application/json, text/event-stream");
-    post_head_.clear();
-    (void)print(post_head_, head); // its parts were checked when they came
-    // The length, which differs, stands last.
-    post_head_.resize(post_head_.size() - std::string_view("0\r\n\r\n").size());
+    (void)print_post_head(post_head_, *endpoint_, with_.fields, {}, version_); // its parts were checked when they came
 }
 
 COMCP_DECL void sse_hub::move_endpoint(url to)
@@ -25705,7 +25703,7 @@ COMCP_DECL resource_result read_resource_result(const json::object& from, std::s
 
 // ---- comcp/protocol/impl/roots.ipp
 //
-// Reading and writing roots: see protocol/roots.hpp.
+// Reading roots: see protocol/roots.hpp.
 
 namespace comcp::inline COMCP_ABI
 {
@@ -25725,20 +25723,6 @@ COMCP_DECL std::vector<root> read_roots(const json::object& from)
         one.extra = detail::unknown_members(*object, {"uri", "name", "_meta"});
     }
     return read;
-}
-
-COMCP_DECL void write_roots(std::string& out, const std::vector<root>& roots)
-{
-    out += R"({"roots":[)";
-    bool comma = false;
-    for (const root& each : roots) {
-        if (comma) out += ',';
-        comma = true;
-        write_string(out += R"({"uri":)", each.uri);
-        if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
-        out += '}';
-    }
-    out += "]}";
 }
 
 } // namespace comcp::inline COMCP_ABI
@@ -26427,10 +26411,6 @@ struct handler_call
     void run(const erased_handler& handler, void* given) const;
     /// The same for a plain function when there is an executor of the host.
     void run_elsewhere(const erased_handler& handler, std::unique_ptr<erased_object> given) const;
-
-private:
-    /// A token beyond every integer type is still sent back digit by digit.
-    std::optional<progress_token> exact_token() const;
 };
 
 /// Runs a handler with what `fill(void* given)` makes. When that returns false the handler is not run, and this returns
@@ -26640,7 +26620,7 @@ struct end_of_relay
 /// Appends the params of a request; the token may be null.
 using params_writer = std::function<void(std::string& out, const progress_token* token)>;
 
-/// Asks the client on the session's executor. `related` is the exchange of the call that asks (B-18).
+/// Asks the client on the session's executor, on the exchange of `for_call`, the call that asks (B-18).
 task<json_result> ask_client(std::shared_ptr<session> self, std::string_view method, params_writer write,
                              duration within, bool keep_source, std::shared_ptr<inbound> for_call,
                              std::shared_ptr<progress_relay> relay);
@@ -26745,14 +26725,13 @@ COMCP_DECL std::string context::request_id() const { return std::string(request_
 
 COMCP_DECL void context::progress(double value, std::optional<double> total, std::string message)
 {
-    if (!std::isfinite(value)) return; // JSON has no word for it
+    if (!request_->token || !std::isfinite(value)) return; // JSON has no word for what is not finite
     comcp::progress notice;
     notice.value = value;
     if (total && std::isfinite(*total)) notice.total = total;
     notice.message = std::move(message);
     detail::on_session(*environment_, request_, elsewhere_,
                        [request = request_, notice = std::move(notice)](detail::session& owner) {
-                           if (!request->token) return;
                            owner.notify_progress(*request, notice.value, [&](std::string& out) {
                                owner.codec().write_progress_params(out, *request->token, notice, owner.spoken());
                            });
@@ -26767,6 +26746,7 @@ COMCP_DECL void context::close_stream(std::optional<duration> retry)
 
 COMCP_DECL void context::log(log_level level, std::string_view text, std::string logger)
 {
+    if (level < environment_->log->least.load(std::memory_order_relaxed)) return; // before the text is copied
     log_value(level, json::value(json::string_view(text.data(), text.size())), std::move(logger));
 }
 
@@ -26934,15 +26914,7 @@ namespace comcp::inline COMCP_ABI::detail
 COMCP_DECL std::shared_ptr<inbound> handler_call::admit() const
 {
     auto admitted = owner.admit(request, route);
-    if (!admitted || !request.params) return admitted;
-    const json::object* meta = object_member(*request.params, "_meta");
-    const json::value* token = meta ? member(*meta, "progressToken") : nullptr;
-    if (!token) return admitted;
-    if (const json::string* text = token->if_string())
-        admitted->token = progress_token::string(std::string(text->data(), text->size()));
-    else if (token->is_int64()) admitted->token = progress_token(token->get_int64());
-    else if (token->is_uint64()) admitted->token = progress_token(token->get_uint64());
-    else if (token->is_double()) admitted->token = exact_token();
+    if (admitted) admitted->token = progress_token_of(request);
     return admitted;
 }
 
@@ -26956,14 +26928,6 @@ COMCP_DECL context handler_call::make_context(const std::shared_ptr<inbound>& ad
         meta = std::make_shared<const json::object>(*sent, json::storage_ptr());
     made.attach(std::move(source), std::move(meta));
     return made;
-}
-
-COMCP_DECL std::optional<progress_token> handler_call::exact_token() const
-{
-    auto text = member_source(request.text, "params");
-    if (text) text = member_source(*text, "_meta");
-    if (text) text = member_source(*text, "progressToken");
-    return text ? rpc::id::from_number(*text) : std::nullopt;
 }
 
 /// A plain handler answers; nothing escapes.
@@ -29240,6 +29204,48 @@ COMCP_DECL void prompt_entry::describe(std::string_view argument, std::string de
 //
 // How a handler's request is sent and its progress told: see server/question.hpp.
 
+// ---- comcp/session/json_call.hpp
+//
+// A request of any method whose result is kept as JSON.
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// A request whose result is kept as JSON.
+class json_call : public pending_call
+{
+public:
+    json_call(session& in, std::string_view method, bool keep_source)
+        : pending_call(in.lot(), method),
+          keep_source_(keep_source)
+    {}
+
+    json_result take() { return std::move(result_); }
+
+private:
+    std::optional<fault> read_result(const rpc::message& answer) override
+    {
+        result_.value = json::object(*answer.result, json::storage_ptr());
+        if (keep_source_)
+            if (const auto text = member_source(answer.text, "result")) result_.source = *text;
+        return std::nullopt;
+    }
+
+    bool keep_source_;
+    json_result result_;
+};
+
+} // namespace detail
+
+} // namespace comcp::inline COMCP_ABI
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -29283,18 +29289,15 @@ COMCP_DECL void progress_relay::end()
 }
 
 /// While it waits.
-class question final : public pending_call
+class question final : public json_call
 {
 public:
     question(session& in, std::string_view method, const params_writer& write, bool keep_source,
              std::shared_ptr<progress_relay> relay)
-        : pending_call(in.lot(), method),
+        : json_call(in, method, keep_source),
           write_(write),
-          keep_source_(keep_source),
           relay_(std::move(relay))
     {}
-
-    json_result take() { return std::move(result_); }
 
 private:
     void write_params(std::string& out) const override
@@ -29303,23 +29306,13 @@ private:
         write_(out, relay_ ? &token : nullptr);
     }
 
-    std::optional<fault> read_result(const rpc::message& answer) override
-    {
-        result_.value = json::object(*answer.result, json::storage_ptr());
-        if (keep_source_)
-            if (const auto text = member_source(answer.text, "result")) result_.source = *text;
-        return std::nullopt;
-    }
-
     void on_progress(const progress& notice) override
     {
         if (relay_) relay_->pass(notice);
     }
 
     const params_writer& write_;
-    bool keep_source_;
     std::shared_ptr<progress_relay> relay_;
-    json_result result_;
 };
 
 COMCP_DECL task<json_result> ask_client(std::shared_ptr<session> self, std::string_view method, params_writer write,
@@ -30073,6 +30066,8 @@ private:
 
     const entry_set& offered(entry_kind kind);
     bool has_resource(std::string_view uri);
+    /// The first template that the URI follows; null when there is none.
+    const entry_ptr* template_of(std::string_view uri);
     void forget_changes();
     void look_for_changes();
     bool has_room() const;
@@ -30700,10 +30695,14 @@ COMCP_DECL void server_session::on_read(const rpc::message& request, const answe
 
 COMCP_DECL bool server_session::has_resource(std::string_view uri)
 {
-    if (offered(entry_kind::resource).find(uri)) return true;
+    return offered(entry_kind::resource).find(uri) || template_of(uri);
+}
+
+COMCP_DECL const entry_ptr* server_session::template_of(std::string_view uri)
+{
     for (const entry_ptr& each : offered(entry_kind::resource_template).all())
-        if (each->enabled && static_cast<const template_entry&>(*each).matches(uri)) return true;
-    return false;
+        if (each->enabled && static_cast<const template_entry&>(*each).matches(uri)) return &each;
+    return nullptr;
 }
 
 COMCP_DECL void server_session::on_subscribe(const rpc::message& request, const answer_route& route)
@@ -30756,12 +30755,7 @@ COMCP_DECL void server_session::on_complete(const rpc::message& request, const a
         done = static_cast<const prompt_entry&>(**found).complete(call, *asked);
     } else { // 2025-11-25, completion: a URI, or a template
         const entry_ptr* found = offered(entry_kind::resource_template).find(text);
-        if (!found)
-            for (const entry_ptr& each : offered(entry_kind::resource_template).all())
-                if (each->enabled && static_cast<const template_entry&>(*each).matches(text)) {
-                    found = &each;
-                    break;
-                }
+        if (!found) found = template_of(text);
         if (!found && !offered(entry_kind::resource).find(text))
             return refuse(request, route, "unknown resource: " + shown);
         done = found && static_cast<const template_entry&>(**found).complete(call, *asked);
@@ -31906,14 +31900,7 @@ COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
     offer_room();
 }
 
-COMCP_DECL fault session::refusal(const json::object& object)
-{
-    rpc_error peer;
-    peer.code = integer_member(object, "code").value_or(0);
-    peer.message = std::string(string_member(object, "message").value_or(""));
-    if (const json::value* data = member(object, "data")) peer.data = json::value(*data, json::storage_ptr());
-    return refused_with(std::move(peer));
-}
+COMCP_DECL fault session::refusal(const json::object& object) { return refused_with(rpc::read_error(object)); }
 
 COMCP_DECL fault session::refused_with(rpc_error peer)
 {
@@ -32155,11 +32142,7 @@ COMCP_DECL middleware_reply reply_of(const rpc::message& answer)
 {
     if (answer.type != rpc::message::kind::error)
         return middleware_reply(std::string(member_source(answer.text, "result").value_or("")));
-    rpc_error refused;
-    refused.code = integer_member(*answer.error, "code").value_or(0);
-    refused.message = std::string(string_member(*answer.error, "message").value_or(""));
-    if (const json::value* data = member(*answer.error, "data")) refused.data = json::value(*data, json::storage_ptr());
-    return middleware_reply(std::move(refused));
+    return middleware_reply(rpc::read_error(*answer.error));
 }
 
 COMCP_DECL task<middleware_reply> request_run::arrive(middleware_message message)
@@ -32270,14 +32253,14 @@ COMCP_DECL notice_run::notice_run(std::shared_ptr<session> owner, send_hint hint
 COMCP_DECL task<middleware_reply> notice_run::arrive(middleware_message message)
 {
     const bool sends = message.way == direction::outbound;
-    std::string text;
-    rpc::write_notification(text, message.method, message.params);
     const auto state = session_->state_;
     if (sends && (state == session::state::open || state == session::state::draining)) {
         std::string& out = session_->begin_message(hint_);
-        out += text;
+        rpc::write_notification(out, message.method, message.params);
         session_->end_message(out);
     } else if (!sends && state == session::state::open) {
+        std::string text;
+        rpc::write_notification(text, message.method, message.params);
         session_->read_again(text, [&](const rpc::message& notice) { session_->take_notification(notice); });
     }
     co_return middleware_reply();
@@ -32455,7 +32438,8 @@ COMCP_DECL task<void> session::perform_in_chain(std::shared_ptr<session> self, p
     self->beside_.push_back(signal);
     asio::co_spawn(self->executor_, run_outbound(run, std::move(message)),
                    asio::bind_cancellation_slot(signal->slot(), beside_ended(self, signal)));
-    if (!run->over) co_await run->ended.wait(cancel_run{run.get()});
+    const cancel_run on_cancel{run.get()};
+    if (!run->over) co_await run->ended.wait(on_cancel);
 
     call.id_ = run->sent ? call.wanted_id_ : 0;
     const asio::cancellation_state after = co_await asio::this_coro::cancellation_state;
@@ -33043,14 +33027,10 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
 COMCP_DECL std::optional<rpc::id> session::id_param(const rpc::message& message, std::string_view name)
 {
     const json::value* value = message.params ? member(*message.params, name) : nullptr;
-    if (!value) return std::nullopt;
-    if (const json::string* text = value->if_string()) return rpc::id::string(std::string(text->data(), text->size()));
-    if (value->is_int64()) return rpc::id(value->get_int64());
-    if (value->is_uint64()) return rpc::id(value->get_uint64());
-    if (!value->is_double()) return std::nullopt;
-    const auto params = member_source(message.text, "params");
-    const auto digits = params ? member_source(*params, name) : std::nullopt;
-    return digits ? rpc::id::from_number(*digits) : std::nullopt;
+    return rpc::detail::read_id(value, [&] {
+        const auto params = member_source(message.text, "params");
+        return params ? member_source(*params, name) : std::nullopt;
+    });
 }
 
 COMCP_DECL std::string& session::begin_message(const send_hint& hint)
@@ -33528,7 +33508,7 @@ private:
 //
 // Joins a host that speaks lines with an application that is reached by exchanges (HTTP): each message of one side goes
 // to the other with its text as it is. Of a message it only knows what the transports must be told: which exchange it
-// opens or answers, and what was negotiated. Not for two byte streams, which need none of this (bridge.hpp).
+// opens or answers, and what was negotiated. Not for two byte streams, which need none of this (byte_bridge.hpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -35732,7 +35712,11 @@ COMCP_DECL void message_bridge::send_to_app(std::string_view text, const send_hi
 /// A cancelled request gets no answer, and its exchange perhaps no end.
 COMCP_DECL void message_bridge::cancel(const rpc::message& notice)
 {
-    const auto named = rpc::detail::read_id(notice.params ? member(*notice.params, "requestId") : nullptr, {});
+    const json::value* const value = notice.params ? member(*notice.params, "requestId") : nullptr;
+    const auto named = rpc::detail::read_id(value, [&] {
+        const auto params = member_source(notice.text, "params");
+        return params ? member_source(*params, "requestId") : std::nullopt;
+    });
     if (!named) return;
     for (auto each = calls_.begin(); each != calls_.end(); ++each) {
         const call& one = each->second;
@@ -36524,6 +36508,7 @@ void write_array(std::string& out, const Items& items, const Write& write)
 //
 // Sampling and elicitation in the legacy era, and the `_meta` of requests: see wire/legacy.hpp.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -36533,12 +36518,13 @@ namespace comcp::inline COMCP_ABI::wire::detail
 /// Appends `_meta` with a comma before it, unless there is nothing in it.
 inline void write_meta(std::string& out, const request_meta& meta)
 {
-    std::string members;
-    if (meta.token) meta.token->write(members += R"(,"progressToken":)");
-    if (meta.members) write_kept(members, *meta.members, meta.token ? "progressToken" : "");
-    if (members.empty()) return;
-    members.front() = '{';
-    ((out += R"(,"_meta":)") += members) += '}';
+    constexpr std::string_view name = R"(,"_meta":)";
+    const std::size_t from = (out += name).size();
+    if (meta.token) meta.token->write(out += R"(,"progressToken":)");
+    if (meta.members) write_kept(out, *meta.members, meta.token ? "progressToken" : "");
+    if (out.size() == from) return out.resize(from - name.size());
+    out[from] = '{'; // in place of the comma
+    out += '}';
 }
 
 /// One block of a sampled conversation: text, image and audio, since 2025-11-25 also the use of tools. Others become

@@ -29,6 +29,7 @@ class Peer:
         self.table, self.step, self.next_id, self.lock = table, {}, 0, threading.Lock()
         self.answers, self.progress = {}, {}
         self.updated, self.logs = [], []  # what came since the step began
+        self.told = threading.Condition()  # guards them
 
     def take(self, message):
         if "method" not in message:
@@ -41,9 +42,13 @@ class Peer:
             if token in self.progress:
                 self.progress[token](message["params"])
         elif message["method"] == "notifications/resources/updated":
-            self.updated.append(message["params"]["uri"])
+            with self.told:
+                self.updated.append(message["params"]["uri"])
+                self.told.notify_all()
         elif message["method"] == "notifications/message":
-            self.logs.append(message["params"])
+            with self.told:
+                self.logs.append(message["params"])
+                self.told.notify_all()
 
     def serve(self, method, params):
         if method == "roots/list" and "roots" in self.table:
@@ -263,9 +268,8 @@ def not_told(call, peer):
         want = call.get(member)
         if want is None:
             continue
-        deadline = time.monotonic() + (5 if want else 0.3)  # 0.3 s for one that should not come
-        while time.monotonic() < deadline and (not want or len(notices) < len(want)):
-            time.sleep(0.02)
+        with peer.told:  # 0.3 s for one that should not come
+            peer.told.wait_for(lambda: len(notices) >= (len(want) or 1), 5 if want else 0.3)
         if not subset(want, notices):
             return f"{member}: got {notices}, wanted {want}"
     return None

@@ -36,13 +36,6 @@ class session;
 class client_session;
 struct client_renewal;
 
-/// What a tool says of itself, for the decision whether a call whose connection broke is made again (F-16: a hint).
-struct replay_hints
-{
-    bool read_only = false;
-    bool idempotent = false;
-};
-
 /// What a client handle and its operations share.
 struct client_core
 {
@@ -70,8 +63,9 @@ struct client_core
     // What every further session is told again; forgotten by `close`.
     std::set<std::string> subscriptions;
     std::optional<log_level> least_log_level;
-    /// Of the tools of the last list, those that have any.
-    std::unordered_map<std::string, replay_hints> hints;
+    /// The tools of the last list that may be called twice, and whether they only read (F-16: hints), for the decision
+    /// whether a call whose connection broke is made again.
+    std::unordered_map<std::string, bool> hints;
     /// Operations may begin on any thread, and a renewal changes the sessions on its own.
     mutable std::mutex guard;
 

@@ -19,9 +19,7 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
-/// How a list is asked for: its method, the member with its items, and how one is read. A server that does not declare
-/// the capability is not asked (NEGO 65); tools are asked for all the same, since there are servers that have some and
-/// declare nothing (NEGO 66).
+/// How a list is asked for: its method, the member with its items, and how one is read.
 template <class Item>
 struct list_traits;
 

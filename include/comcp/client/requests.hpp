@@ -150,8 +150,7 @@ private:
     comcp::answer result_;
 };
 
-// ---- what is asked once and answered once: what it is called, how it is written, and how its result is read
-// -------------
+// ---- what is asked once and answered once: how it is called, written and read --------------------------------------
 
 /// resources/read.
 class read_question

@@ -32,6 +32,16 @@ struct broken_request
     bool begun = false;  ///< a byte of the answer had come
 };
 
+/// What that is for whoever asked.
+inline fault broken_fault(const broken_request& how)
+{
+    fault why = how.why;
+    if (how.begun && why.code == errc::invalid_message)
+        why = fail(errc::bad_response, "the response is not HTTP/1.1: " + why.text);
+    why.fate = how.sent ? outcome::unknown : outcome::not_sent;
+    return why;
+}
+
 /// A request as it goes over the wire, and what becomes of it. Called in place by the connection's coroutine, until
 /// `on_end` or `on_broken`, or until the connection is cut.
 class client_request

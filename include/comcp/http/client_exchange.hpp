@@ -90,7 +90,7 @@ private:
     void time_is_up();
     /// Waits for the next GET; false: no more of them.
     bool pause();
-    bool pause_or_end(fault why);
+    void pause_or_end(fault why);
     void tell_closed();
     void give_up(fault why);
     void finish();

@@ -6,6 +6,7 @@
 
 #include <comcp/http/client_settings.hpp>
 #include <comcp/http/message.hpp>
+#include <comcp/http/print.hpp>
 
 #include <memory>
 #include <string>
@@ -27,6 +28,19 @@ inline request_head common_head(const url& to, std::string_view method, const fi
     if (!version.empty()) head.fields.add("MCP-Protocol-Version", version);
     for (const field& each : of_host) head.fields.add(each.name, each.value);
     return head;
+}
+
+/// The head of a POST but for the length of its body, which differs and stands last. *Errors*: as `print`.
+inline result<void> print_post_head(std::string& out, const url& to, const fields& of_host, std::string_view session,
+                                    std::string_view version)
+{
+    request_head head = common_head(to, "POST", of_host, session, version);
+    head.fields.add("Content-Type", "application/json");
+    head.fields.add("Accept", "application/json, text/event-stream");
+    out.clear();
+    if (result<void> bad = print(out, head); !bad) return bad;
+    out.resize(out.size() - std::string_view("0\r\n\r\n").size());
+    return {};
 }
 
 /// TCP unless the host gave a connector. *Errors*: errc::unsupported for a scheme that it does not know.

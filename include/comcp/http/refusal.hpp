@@ -6,6 +6,7 @@
 
 #include <comcp/config.hpp>
 #include <comcp/http/fields.hpp>
+#include <comcp/http/media.hpp>
 #include <comcp/http/message.hpp>
 #include <comcp/http/reply_rules.hpp>
 #include <comcp/http/retry_after.hpp>
@@ -55,6 +56,12 @@ inline bool is_encoded(const fields& head)
     for (const std::string_view each : head.items("Content-Encoding"))
         if (!equal_ignoring_case(each, "identity")) return true;
     return false;
+}
+
+/// Whether a body of no interest may never end.
+inline bool may_be_endless(const response_head& response)
+{
+    return response.body == framing::until_close() || has_media_type(response.fields, "text/event-stream");
 }
 
 /// Text of a peer for an error: one line of printable characters, cut.

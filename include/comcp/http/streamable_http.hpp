@@ -135,8 +135,7 @@ private:
 };
 
 /// A server at a URL that is known to speak only the old HTTP+SSE transport (2024-11-05): nothing else is tried. The
-/// URL is that of the stream, often ".../sse". *Errors*: errc::invalid_argument when it is no absolute http or https
-/// URL.
+/// URL is that of the stream, often ".../sse". *Errors*: as those of `streamable_http`.
 inline streamable_http http_sse(std::string_view endpoint)
 {
     streamable_http out(endpoint);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <comcp/json/value.hpp>
-#include <comcp/json/write.hpp>
 #include <comcp/protocol/read.hpp>
 
 #include <cstddef>
@@ -32,9 +31,6 @@ inline constexpr std::size_t max_roots = 1000;
 
 /// Reads the result of roots/list. Entries without a uri are left out.
 std::vector<root> read_roots(const json::object& from);
-
-/// Appends the result of roots/list, with all that the newest revision has (a codec asks each revision).
-void write_roots(std::string& out, const std::vector<root>& roots);
 
 } // namespace comcp::inline COMCP_ABI
 

@@ -66,7 +66,9 @@ struct envelope
     }
 };
 
-inline std::optional<rpc::id> read_id(const json::value* value, std::string_view object_text)
+/// The id or token that a value is. `source()` gives its text: what fits no integer type was rounded to a double.
+template <class Source>
+std::optional<rpc::id> read_id(const json::value* value, Source source)
 {
     if (!value) return std::nullopt;
     switch (value->kind()) {
@@ -74,8 +76,10 @@ inline std::optional<rpc::id> read_id(const json::value* value, std::string_view
         return rpc::id::string(std::string(value->get_string().data(), value->get_string().size()));
     case json::kind::int64: return rpc::id(value->get_int64());
     case json::kind::uint64: return rpc::id(value->get_uint64());
-    // What fits no integer type was rounded to a double: its digits are still in the text.
-    case json::kind::double_: return rpc::id::from_number(member_source(object_text, "id").value_or(""));
+    case json::kind::double_: {
+        const std::optional<std::string_view> digits = source();
+        return digits ? rpc::id::from_number(*digits) : std::nullopt;
+    }
     default: return std::nullopt;
     }
 }
@@ -102,7 +106,7 @@ inline void read_message(const json::value& root, std::string_view text, parsed&
     msg.text = text;
     if (!root.is_object()) return invalid("not an object");
     const envelope in(root.get_object());
-    if (std::optional<rpc::id> id = read_id(in.id, text)) {
+    if (std::optional<rpc::id> id = read_id(in.id, [text] { return member_source(text, "id"); })) {
         msg.has_id = true;
         msg.id = *std::move(id);
     }
@@ -184,6 +188,16 @@ inline std::optional<usual_form> usual_form_of(std::string_view text) noexcept
 }
 
 } // namespace detail
+
+/// The error object of a message, owning its memory.
+inline rpc_error read_error(const json::object& from)
+{
+    rpc_error out;
+    out.code = integer_member(from, "code").value_or(0);
+    out.message = std::string(string_member(from, "message").value_or(""));
+    if (const json::value* data = member(from, "data")) out.data = json::value(*data, json::storage_ptr());
+    return out;
+}
 
 /// Reads messages one after another. A small message needs no allocation.
 class parser

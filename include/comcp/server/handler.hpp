@@ -153,7 +153,7 @@ void answer_plain(void* function, void* arguments, context* ctx, const reply& to
         Use::template invoke<F>(*static_cast<F*>(function), given, ctx);
         Use::send(given, to);
     } else {
-        const auto value = Use::template invoke<F>(*static_cast<F*>(function), given, ctx);
+        auto value = Use::template invoke<F>(*static_cast<F*>(function), given, ctx);
         Use::send(given, value, to);
     }
 }
@@ -169,7 +169,7 @@ task<void> run_coroutine(std::shared_ptr<void> function, typename Use::template 
             co_await Use::template invoke<F>(*static_cast<F*>(function.get()), given, &ctx);
             Use::send(given, to);
         } else {
-            const auto value = co_await Use::template invoke<F>(*static_cast<F*>(function.get()), given, &ctx);
+            auto value = co_await Use::template invoke<F>(*static_cast<F*>(function.get()), given, &ctx);
             Use::send(given, value, to);
         }
     } catch (...) {

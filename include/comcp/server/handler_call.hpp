@@ -42,10 +42,6 @@ struct handler_call
     void run(const erased_handler& handler, void* given) const;
     /// The same for a plain function when there is an executor of the host.
     void run_elsewhere(const erased_handler& handler, std::unique_ptr<erased_object> given) const;
-
-private:
-    /// A token beyond every integer type is still sent back digit by digit.
-    std::optional<progress_token> exact_token() const;
 };
 
 /// Runs a handler with what `fill(void* given)` makes. When that returns false the handler is not run, and this returns

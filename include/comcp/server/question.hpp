@@ -59,7 +59,7 @@ struct end_of_relay
 /// Appends the params of a request; the token may be null.
 using params_writer = std::function<void(std::string& out, const progress_token* token)>;
 
-/// Asks the client on the session's executor. `related` is the exchange of the call that asks (B-18).
+/// Asks the client on the session's executor, on the exchange of `for_call`, the call that asks (B-18).
 task<json_result> ask_client(std::shared_ptr<session> self, std::string_view method, params_writer write,
                              duration within, bool keep_source, std::shared_ptr<inbound> for_call,
                              std::shared_ptr<progress_relay> relay);

@@ -59,16 +59,18 @@ struct resource_use
         return handler_traits<F>::invoke(function, all.arguments, ctx);
     }
     template <class Given, class R>
-    static void send(const Given& all, const R& value, const reply& to)
+    static void send(const Given& all, R& value, const reply& to)
     {
         if constexpr (text_like<R>) {
             send_text_contents(to, all.target, value);
         } else if constexpr (std::same_as<R, blob>) {
             send_blob(to, all.target, value);
         } else if constexpr (std::same_as<R, resource_contents>) {
-            send_contents(to, all.target, {value});
+            std::vector<resource_contents> only;
+            only.push_back(std::move(value));
+            send_contents(to, all.target, std::move(only));
         } else if constexpr (std::same_as<R, std::vector<resource_contents>>) {
-            send_contents(to, all.target, value);
+            send_contents(to, all.target, std::move(value));
         } else {
             static_assert(std::same_as<R, resource_result>,
                           "a resource returns text, comcp::blob, comcp::resource_contents (or a vector of them), or a "

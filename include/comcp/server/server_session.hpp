@@ -95,6 +95,8 @@ private:
 
     const entry_set& offered(entry_kind kind);
     bool has_resource(std::string_view uri);
+    /// The first template that the URI follows; null when there is none.
+    const entry_ptr* template_of(std::string_view uri);
     void forget_changes();
     void look_for_changes();
     bool has_room() const;

@@ -138,8 +138,7 @@ private:
 
     bool take(const http::stream_change& change);
     void write_later();
-    /// Writes until nothing is left to write.
-    /// What there is to write, or only the record as it is now.
+    /// Writes until nothing is left to write, or only the record as it is now.
     static task<void> write(std::shared_ptr<kept_session> self, bool only_record = false);
     void end_erase(bool worked);
 

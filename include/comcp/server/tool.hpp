@@ -20,7 +20,7 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 template <class R>
-void send_return(const reply& to, const R& value)
+void send_return(const reply& to, R& value)
 {
     if constexpr (text_like<R>) {
         to.send_text(value);
@@ -28,11 +28,11 @@ void send_return(const reply& to, const R& value)
         to.send_result(value);
     } else if constexpr (std::same_as<R, content>) {
         tool_result made;
-        made.content.push_back(value);
+        made.content.push_back(std::move(value));
         to.send_result(made);
     } else if constexpr (std::same_as<R, std::vector<content>>) {
         tool_result made;
-        made.content = value;
+        made.content = std::move(value);
         to.send_result(made);
     } else if constexpr (std::same_as<R, json::object> || described_struct<R>) {
         std::string text;
@@ -44,7 +44,7 @@ void send_return(const reply& to, const R& value)
         write_json(text, value);
         if (text.starts_with('{')) return to.send_structured(text);
         tool_result made;
-        if constexpr (std::same_as<R, json::value>) made.structured = value;
+        if constexpr (std::same_as<R, json::value>) made.structured = std::move(value);
         else made.content.push_back(content::text(text));
         to.send_result(made);
     } else {
@@ -88,7 +88,7 @@ struct tool_use
         to.send_nothing();
     }
     template <class Arguments, class R>
-    static void send(const Arguments&, const R& value, const reply& to)
+    static void send(const Arguments&, R& value, const reply& to)
     {
         send_return(to, value);
     }

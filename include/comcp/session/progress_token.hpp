@@ -8,9 +8,9 @@
 #include <comcp/json/value.hpp>
 #include <comcp/protocol/progress.hpp>
 #include <comcp/rpc/message.hpp>
+#include <comcp/rpc/parse.hpp>
 
 #include <optional>
-#include <string>
 
 namespace comcp::inline COMCP_ABI::detail
 {
@@ -20,16 +20,11 @@ inline std::optional<progress_token> progress_token_of(const rpc::message& reque
 {
     const json::object* meta = request.params ? object_member(*request.params, "_meta") : nullptr;
     const json::value* token = meta ? member(*meta, "progressToken") : nullptr;
-    if (!token) return std::nullopt;
-    if (const json::string* text = token->if_string())
-        return progress_token::string(std::string(text->data(), text->size()));
-    if (token->is_int64()) return progress_token(token->get_int64());
-    if (token->is_uint64()) return progress_token(token->get_uint64());
-    if (!token->is_double()) return std::nullopt;
-    auto digits = member_source(request.text, "params");
-    if (digits) digits = member_source(*digits, "_meta");
-    if (digits) digits = member_source(*digits, "progressToken");
-    return digits ? rpc::id::from_number(*digits) : std::nullopt;
+    return rpc::detail::read_id(token, [&] {
+        auto digits = member_source(request.text, "params");
+        if (digits) digits = member_source(*digits, "_meta");
+        return digits ? member_source(*digits, "progressToken") : std::nullopt;
+    });
 }
 
 } // namespace comcp::inline COMCP_ABI::detail

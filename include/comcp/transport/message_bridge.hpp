@@ -2,7 +2,7 @@
 //
 // Joins a host that speaks lines with an application that is reached by exchanges (HTTP): each message of one side goes
 // to the other with its text as it is. Of a message it only knows what the transports must be told: which exchange it
-// opens or answers, and what was negotiated. Not for two byte streams, which need none of this (bridge.hpp).
+// opens or answers, and what was negotiated. Not for two byte streams, which need none of this (byte_bridge.hpp).
 #pragma once
 
 #include <comcp/detail/waiter.hpp>

@@ -33,6 +33,7 @@ TRICKY = 'first "quoted" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u
 
 all_ok = True
 seen = []  # what the server sent, as JSON values; filled by the tap
+waiting = []  # events of who waits for more of it
 
 
 def report(check, ok, detail):
@@ -74,6 +75,8 @@ async def tapped(transport):
                 async for item in read:
                     if not isinstance(item, Exception):
                         seen.append(item.message.model_dump(mode="json", by_alias=True, exclude_none=True))
+                        for event in waiting:
+                            event.set()
                     await put.send(item)
 
         async with anyio.create_task_group() as group:
@@ -262,9 +265,10 @@ async def checks(client, era, lenient, over_http):
     async def told(method, since, count):
         def found():
             return [m["params"] for m in seen[since:] if m.get("method") == method]
-        deadline = time.monotonic() + (5 if count else 0.3)  # 0.3 s for one that should not come
-        while time.monotonic() < deadline and (not count or len(found()) < count):
-            await anyio.sleep(0.02)
+        with anyio.move_on_after(5 if count else 0.3):  # 0.3 s for one that should not come
+            while len(found()) < (count or 1):
+                waiting[:] = [anyio.Event()]
+                await waiting[0].wait()
         return found()
 
     async def resources():

@@ -53,7 +53,8 @@ task<void> restore(std::shared_ptr<session> in, client_session& role, Question w
     if (left <= duration::zero() || !declares(role, *in, what.method())) co_return;
     question_call<Question> call(*in, *role.notices(), what, options, false, false);
     try {
-        co_await session::perform(in, call, call_timeouts{left, left});
+        const call_timeouts times{left, left};
+        co_await session::perform(in, call, times);
     } catch (const error& e) {
         if (e.code() == errc::cancelled || !in->open()) throw;
     }
@@ -98,7 +99,8 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     co_await session::start(made);
 
     initialize_call hello(*made, core->options->newest, role->declared(), core->who);
-    co_await session::perform(made, hello, call_timeouts{limit, limit});
+    const call_timeouts times{limit, limit};
+    co_await session::perform(made, hello, times);
     role->agree(hello.take());
     made->speak(role->server().version);
     made->notify(method::initialized);

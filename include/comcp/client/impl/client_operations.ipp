@@ -54,8 +54,8 @@ COMCP_DECL bool goes_again(client_core& core, const std::shared_ptr<session>& in
     facts.read_only = reads_only(method);
     facts.idempotent = is_idempotent(method);
     if (const auto known = core.hints.find(std::string(tool)); known != core.hints.end()) {
-        facts.read_only = known->second.read_only;
-        facts.idempotent = known->second.idempotent;
+        facts.read_only = known->second;
+        facts.idempotent = true;
     }
     return core.resend(facts);
 }
@@ -64,8 +64,8 @@ COMCP_DECL void remember_hints(client_core& core, const tool_list& tools)
 {
     core.hints.clear();
     for (const tool& each : tools)
-        if (each.annotations.idempotent())
-            core.hints[each.name] = {each.annotations.read_only(), each.annotations.idempotent()};
+        if (each.annotations.idempotent() && !each.name.empty()) // the empty name stands for no tool
+            core.hints[each.name] = each.annotations.read_only();
 }
 
 // ---- what the server declared (B-6) --------------------------------------------------------------------------------

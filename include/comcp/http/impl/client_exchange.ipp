@@ -72,7 +72,7 @@ COMCP_DECL void client_exchange::time_is_up()
     if (phase_ == phase::events) return stream_ended();
     fault why = fail(errc::timed_out, "no response within the time limit");
     why.fate = asked ? outcome::unknown : outcome::not_sent;
-    if (asks() == sent_kind::listen && pause_or_end(why)) return;
+    if (asks() == sent_kind::listen) return pause_or_end(std::move(why));
     give_up(std::move(why));
 }
 
@@ -110,10 +110,8 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
         limit_silence(hub_.settings().times.first_event);
         return unlimited_body;
     case reply::accepted: {
-        const bool endless =
-            response.body == framing::until_close() || has_media_type(response.fields, "text/event-stream");
         phase_ = phase::draining;
-        if (!endless) return drained_at_most;
+        if (!may_be_endless(response)) return drained_at_most;
         leave_connection();
         finish();
         return 0;
@@ -168,11 +166,7 @@ COMCP_DECL void client_exchange::on_end()
 COMCP_DECL void client_exchange::on_broken(broken_request how)
 {
     client_connection* const was_on = std::exchange(on_, nullptr);
-    fault why = std::move(how.why);
-    why.fate = how.sent ? outcome::unknown : outcome::not_sent;
-    if (how.begun && why.code == errc::invalid_message)
-        why = fail(errc::bad_response, "the response is not HTTP/1.1: " + why.text);
-    if (how.sent) why.fate = outcome::unknown;
+    fault why = broken_fault(how);
     switch (phase_) {
     case phase::asking: break;
     case phase::events: return stream_ended();
@@ -199,7 +193,7 @@ COMCP_DECL void client_exchange::on_broken(broken_request how)
     if ((harmless && how.reused && !how.begun && !std::exchange(repeated_, true)) || (!how.sent && how.reused))
         return hub_.start(shared_from_this());
     if (what_ == sent_kind::end_session) return finish();
-    if (asks() == sent_kind::listen && pause_or_end(why)) return;
+    if (asks() == sent_kind::listen) return pause_or_end(std::move(why));
     give_up(std::move(why));
 }
 
@@ -341,16 +335,12 @@ COMCP_DECL bool client_exchange::pause()
     return true;
 }
 
-COMCP_DECL bool client_exchange::pause_or_end(fault why)
+COMCP_DECL void client_exchange::pause_or_end(fault why)
 {
-    if (pause()) return true;
-    if (what_ == sent_kind::listen) {
-        finish();
-    } else {
-        why.fate = outcome::unknown;
-        give_up(std::move(why));
-    }
-    return true;
+    if (pause()) return;
+    if (what_ == sent_kind::listen) return finish();
+    why.fate = outcome::unknown;
+    give_up(std::move(why));
 }
 
 COMCP_DECL void client_exchange::tell_closed()
@@ -383,11 +373,7 @@ COMCP_DECL fault client_exchange::status_fault() const
     rpc::parser parser(hub_.settings().bounds.depth);
     const rpc::parsed& read = parser.parse(whole_);
     if (read.state != rpc::parsed::status::message || read.msg.type != rpc::message::kind::error) return why;
-    auto peer = std::make_shared<rpc_error>();
-    peer->code = integer_member(*read.msg.error, "code").value_or(0);
-    peer->message = std::string(string_member(*read.msg.error, "message").value_or(""));
-    if (const json::value* data = member(*read.msg.error, "data")) peer->data = json::value(*data, json::storage_ptr());
-    why.rpc = std::move(peer);
+    why.rpc = std::make_shared<const rpc_error>(rpc::read_error(*read.msg.error));
     return why;
 }
 

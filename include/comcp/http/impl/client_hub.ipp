@@ -69,13 +69,7 @@ COMCP_DECL client_hub::client_hub(const executor& ex, client_settings with)
 
 COMCP_DECL void client_hub::write_post_head()
 {
-    request_head head = common_head(*url_, "POST", with_.fields, session_, version_);
-    head.fields.add("Content-Type", "application/json");
-    head.fields.add("Accept", "application/json, text/event-stream");
-    post_head_.clear();
-    if (result<void> bad = print(post_head_, head); !bad) throw error(std::move(bad).error());
-    // The length, which differs, stands last.
-    post_head_.resize(post_head_.size() - std::string_view("0\r\n\r\n").size());
+    print_post_head(post_head_, *url_, with_.fields, session_, version_).value();
 }
 
 COMCP_DECL void client_hub::write_head(client_exchange& of) const

@@ -21,6 +21,11 @@ namespace comcp::inline COMCP_ABI::http::detail
 inline constexpr std::uint64_t sse_reply_bytes = 64 * 1024; // of a body that is of no interest
 inline constexpr std::size_t sse_excerpt_bytes = 1024;
 
+inline void add_excerpt(std::string& to, std::string_view piece)
+{
+    to += piece.substr(0, sse_excerpt_bytes - std::min(to.size(), sse_excerpt_bytes));
+}
+
 // What is posted only knows the hub weakly: nothing of it is owed once the hub is gone.
 struct sse_hub::wake_later
 {
@@ -78,8 +83,7 @@ COMCP_DECL std::uint64_t sse_stream::on_head(const response_head& response)
 COMCP_DECL void sse_stream::on_body(std::string_view piece)
 {
     if (!events_) {
-        text_ += piece.substr(0, sse_excerpt_bytes - std::min(text_.size(), sse_excerpt_bytes));
-        return;
+        return add_excerpt(text_, piece);
     }
     hub_.heard();
     events_->feed(piece);
@@ -96,9 +100,7 @@ COMCP_DECL void sse_stream::on_end()
 COMCP_DECL void sse_stream::on_broken(broken_request how)
 {
     if (refused_) return conclude();
-    if (how.begun && how.why.code == errc::invalid_message)
-        how.why = fail(errc::bad_response, "the response is not HTTP/1.1: " + how.why.text);
-    hub_.lose(std::move(how.why));
+    hub_.lose(broken_fault(how));
 }
 
 COMCP_DECL void sse_stream::conclude()
@@ -227,9 +229,7 @@ COMCP_DECL std::uint64_t sse_post::on_head(const response_head& response)
     // posted to a session, so 404 says that there is none.
     rule_ = judge_reply(reply_facts_of(sent_kind::notification, true, response.status, response.fields));
     if (rule_.what == reply::accepted) {
-        const bool endless =
-            response.body == framing::until_close() || has_media_type(response.fields, "text/event-stream");
-        if (endless) {
+        if (may_be_endless(response)) {
             drop();
             return 0;
         }
@@ -246,7 +246,7 @@ COMCP_DECL std::uint64_t sse_post::on_head(const response_head& response)
 
 COMCP_DECL void sse_post::on_body(std::string_view piece)
 {
-    if (refused_) text_ += piece.substr(0, sse_excerpt_bytes - std::min(text_.size(), sse_excerpt_bytes));
+    if (refused_) add_excerpt(text_, piece);
 }
 
 COMCP_DECL void sse_post::on_end()
@@ -261,10 +261,7 @@ COMCP_DECL void sse_post::on_broken(broken_request how)
     on_ = nullptr;
     if (refused_) return conclude();
     if (!how.sent && how.reused && !accepted_) return hub_.start(shared_from_this());
-    if (how.begun && how.why.code == errc::invalid_message)
-        how.why = fail(errc::bad_response, "the response is not HTTP/1.1: " + how.why.text);
-    how.why.fate = how.sent ? outcome::unknown : outcome::not_sent;
-    give_up(std::move(how.why));
+    give_up(broken_fault(how));
 }
 
 COMCP_DECL void sse_post::conclude()
@@ -300,13 +297,7 @@ COMCP_DECL sse_hub::sse_hub(const executor& ex, client_settings with)
 
 COMCP_DECL void sse_hub::write_post_head()
 {
-    request_head head = common_head(*endpoint_, "POST", with_.fields, {}, version_);
-    head.fields.add("Content-Type", "application/json");
-    head.fields.add("Accept", "application/json, text/event-stream");
-    post_head_.clear();
-    (void)print(post_head_, head); // its parts were checked when they came
-    // The length, which differs, stands last.
-    post_head_.resize(post_head_.size() - std::string_view("0\r\n\r\n").size());
+    (void)print_post_head(post_head_, *endpoint_, with_.fields, {}, version_); // its parts were checked when they came
 }
 
 COMCP_DECL void sse_hub::move_endpoint(url to)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Reading and writing roots: see protocol/roots.hpp.
+// Reading roots: see protocol/roots.hpp.
 #pragma once
 
 #include <comcp/protocol/roots.hpp>
@@ -23,20 +23,6 @@ COMCP_DECL std::vector<root> read_roots(const json::object& from)
         one.extra = detail::unknown_members(*object, {"uri", "name", "_meta"});
     }
     return read;
-}
-
-COMCP_DECL void write_roots(std::string& out, const std::vector<root>& roots)
-{
-    out += R"({"roots":[)";
-    bool comma = false;
-    for (const root& each : roots) {
-        if (comma) out += ',';
-        comma = true;
-        write_string(out += R"({"uri":)", each.uri);
-        if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
-        out += '}';
-    }
-    out += "]}";
 }
 
 } // namespace comcp::inline COMCP_ABI

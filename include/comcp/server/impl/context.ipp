@@ -111,14 +111,13 @@ COMCP_DECL std::string context::request_id() const { return std::string(request_
 
 COMCP_DECL void context::progress(double value, std::optional<double> total, std::string message)
 {
-    if (!std::isfinite(value)) return; // JSON has no word for it
+    if (!request_->token || !std::isfinite(value)) return; // JSON has no word for what is not finite
     comcp::progress notice;
     notice.value = value;
     if (total && std::isfinite(*total)) notice.total = total;
     notice.message = std::move(message);
     detail::on_session(*environment_, request_, elsewhere_,
                        [request = request_, notice = std::move(notice)](detail::session& owner) {
-                           if (!request->token) return;
                            owner.notify_progress(*request, notice.value, [&](std::string& out) {
                                owner.codec().write_progress_params(out, *request->token, notice, owner.spoken());
                            });
@@ -133,6 +132,7 @@ COMCP_DECL void context::close_stream(std::optional<duration> retry)
 
 COMCP_DECL void context::log(log_level level, std::string_view text, std::string logger)
 {
+    if (level < environment_->log->least.load(std::memory_order_relaxed)) return; // before the text is copied
     log_value(level, json::value(json::string_view(text.data(), text.size())), std::move(logger));
 }
 

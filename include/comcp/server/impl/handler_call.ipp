@@ -3,10 +3,10 @@
 // How a request is taken in and its handler run: see server/handler_call.hpp.
 #pragma once
 
-#include <comcp/json/source.hpp>
 #include <comcp/json/value.hpp>
 #include <comcp/server/environment.hpp>
 #include <comcp/server/handler_call.hpp>
+#include <comcp/session/progress_token.hpp>
 
 #include <memory>
 #include <string>
@@ -18,15 +18,7 @@ namespace comcp::inline COMCP_ABI::detail
 COMCP_DECL std::shared_ptr<inbound> handler_call::admit() const
 {
     auto admitted = owner.admit(request, route);
-    if (!admitted || !request.params) return admitted;
-    const json::object* meta = object_member(*request.params, "_meta");
-    const json::value* token = meta ? member(*meta, "progressToken") : nullptr;
-    if (!token) return admitted;
-    if (const json::string* text = token->if_string())
-        admitted->token = progress_token::string(std::string(text->data(), text->size()));
-    else if (token->is_int64()) admitted->token = progress_token(token->get_int64());
-    else if (token->is_uint64()) admitted->token = progress_token(token->get_uint64());
-    else if (token->is_double()) admitted->token = exact_token();
+    if (admitted) admitted->token = progress_token_of(request);
     return admitted;
 }
 
@@ -40,14 +32,6 @@ COMCP_DECL context handler_call::make_context(const std::shared_ptr<inbound>& ad
         meta = std::make_shared<const json::object>(*sent, json::storage_ptr());
     made.attach(std::move(source), std::move(meta));
     return made;
-}
-
-COMCP_DECL std::optional<progress_token> handler_call::exact_token() const
-{
-    auto text = member_source(request.text, "params");
-    if (text) text = member_source(*text, "_meta");
-    if (text) text = member_source(*text, "progressToken");
-    return text ? rpc::id::from_number(*text) : std::nullopt;
 }
 
 /// A plain handler answers; nothing escapes.

@@ -3,9 +3,9 @@
 // How a handler's request is sent and its progress told: see server/question.hpp.
 #pragma once
 
-#include <comcp/json/source.hpp>
 #include <comcp/rpc/id.hpp>
 #include <comcp/server/question.hpp>
+#include <comcp/session/json_call.hpp>
 
 #include <memory>
 #include <string>
@@ -50,18 +50,15 @@ COMCP_DECL void progress_relay::end()
 }
 
 /// While it waits.
-class question final : public pending_call
+class question final : public json_call
 {
 public:
     question(session& in, std::string_view method, const params_writer& write, bool keep_source,
              std::shared_ptr<progress_relay> relay)
-        : pending_call(in.lot(), method),
+        : json_call(in, method, keep_source),
           write_(write),
-          keep_source_(keep_source),
           relay_(std::move(relay))
     {}
-
-    json_result take() { return std::move(result_); }
 
 private:
     void write_params(std::string& out) const override
@@ -70,23 +67,13 @@ private:
         write_(out, relay_ ? &token : nullptr);
     }
 
-    std::optional<fault> read_result(const rpc::message& answer) override
-    {
-        result_.value = json::object(*answer.result, json::storage_ptr());
-        if (keep_source_)
-            if (const auto text = member_source(answer.text, "result")) result_.source = *text;
-        return std::nullopt;
-    }
-
     void on_progress(const progress& notice) override
     {
         if (relay_) relay_->pass(notice);
     }
 
     const params_writer& write_;
-    bool keep_source_;
     std::shared_ptr<progress_relay> relay_;
-    json_result result_;
 };
 
 COMCP_DECL task<json_result> ask_client(std::shared_ptr<session> self, std::string_view method, params_writer write,

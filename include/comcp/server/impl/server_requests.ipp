@@ -134,10 +134,14 @@ COMCP_DECL void server_session::on_read(const rpc::message& request, const answe
 
 COMCP_DECL bool server_session::has_resource(std::string_view uri)
 {
-    if (offered(entry_kind::resource).find(uri)) return true;
+    return offered(entry_kind::resource).find(uri) || template_of(uri);
+}
+
+COMCP_DECL const entry_ptr* server_session::template_of(std::string_view uri)
+{
     for (const entry_ptr& each : offered(entry_kind::resource_template).all())
-        if (each->enabled && static_cast<const template_entry&>(*each).matches(uri)) return true;
-    return false;
+        if (each->enabled && static_cast<const template_entry&>(*each).matches(uri)) return &each;
+    return nullptr;
 }
 
 COMCP_DECL void server_session::on_subscribe(const rpc::message& request, const answer_route& route)
@@ -190,12 +194,7 @@ COMCP_DECL void server_session::on_complete(const rpc::message& request, const a
         done = static_cast<const prompt_entry&>(**found).complete(call, *asked);
     } else { // 2025-11-25, completion: a URI, or a template
         const entry_ptr* found = offered(entry_kind::resource_template).find(text);
-        if (!found)
-            for (const entry_ptr& each : offered(entry_kind::resource_template).all())
-                if (each->enabled && static_cast<const template_entry&>(*each).matches(text)) {
-                    found = &each;
-                    break;
-                }
+        if (!found) found = template_of(text);
         if (!found && !offered(entry_kind::resource).find(text))
             return refuse(request, route, "unknown resource: " + shown);
         done = found && static_cast<const template_entry&>(**found).complete(call, *asked);

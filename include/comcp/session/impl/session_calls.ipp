@@ -120,14 +120,7 @@ COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
     offer_room();
 }
 
-COMCP_DECL fault session::refusal(const json::object& object)
-{
-    rpc_error peer;
-    peer.code = integer_member(object, "code").value_or(0);
-    peer.message = std::string(string_member(object, "message").value_or(""));
-    if (const json::value* data = member(object, "data")) peer.data = json::value(*data, json::storage_ptr());
-    return refused_with(std::move(peer));
-}
+COMCP_DECL fault session::refusal(const json::object& object) { return refused_with(rpc::read_error(object)); }
 
 COMCP_DECL fault session::refused_with(rpc_error peer)
 {

@@ -139,11 +139,7 @@ COMCP_DECL middleware_reply reply_of(const rpc::message& answer)
 {
     if (answer.type != rpc::message::kind::error)
         return middleware_reply(std::string(member_source(answer.text, "result").value_or("")));
-    rpc_error refused;
-    refused.code = integer_member(*answer.error, "code").value_or(0);
-    refused.message = std::string(string_member(*answer.error, "message").value_or(""));
-    if (const json::value* data = member(*answer.error, "data")) refused.data = json::value(*data, json::storage_ptr());
-    return middleware_reply(std::move(refused));
+    return middleware_reply(rpc::read_error(*answer.error));
 }
 
 COMCP_DECL task<middleware_reply> request_run::arrive(middleware_message message)
@@ -254,14 +250,14 @@ COMCP_DECL notice_run::notice_run(std::shared_ptr<session> owner, send_hint hint
 COMCP_DECL task<middleware_reply> notice_run::arrive(middleware_message message)
 {
     const bool sends = message.way == direction::outbound;
-    std::string text;
-    rpc::write_notification(text, message.method, message.params);
     const auto state = session_->state_;
     if (sends && (state == session::state::open || state == session::state::draining)) {
         std::string& out = session_->begin_message(hint_);
-        out += text;
+        rpc::write_notification(out, message.method, message.params);
         session_->end_message(out);
     } else if (!sends && state == session::state::open) {
+        std::string text;
+        rpc::write_notification(text, message.method, message.params);
         session_->read_again(text, [&](const rpc::message& notice) { session_->take_notification(notice); });
     }
     co_return middleware_reply();
@@ -439,7 +435,8 @@ COMCP_DECL task<void> session::perform_in_chain(std::shared_ptr<session> self, p
     self->beside_.push_back(signal);
     asio::co_spawn(self->executor_, run_outbound(run, std::move(message)),
                    asio::bind_cancellation_slot(signal->slot(), beside_ended(self, signal)));
-    if (!run->over) co_await run->ended.wait(cancel_run{run.get()});
+    const cancel_run on_cancel{run.get()};
+    if (!run->over) co_await run->ended.wait(on_cancel);
 
     call.id_ = run->sent ? call.wanted_id_ : 0;
     const asio::cancellation_state after = co_await asio::this_coro::cancellation_state;

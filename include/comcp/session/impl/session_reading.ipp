@@ -339,14 +339,10 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
 COMCP_DECL std::optional<rpc::id> session::id_param(const rpc::message& message, std::string_view name)
 {
     const json::value* value = message.params ? member(*message.params, name) : nullptr;
-    if (!value) return std::nullopt;
-    if (const json::string* text = value->if_string()) return rpc::id::string(std::string(text->data(), text->size()));
-    if (value->is_int64()) return rpc::id(value->get_int64());
-    if (value->is_uint64()) return rpc::id(value->get_uint64());
-    if (!value->is_double()) return std::nullopt;
-    const auto params = member_source(message.text, "params");
-    const auto digits = params ? member_source(*params, name) : std::nullopt;
-    return digits ? rpc::id::from_number(*digits) : std::nullopt;
+    return rpc::detail::read_id(value, [&] {
+        const auto params = member_source(message.text, "params");
+        return params ? member_source(*params, name) : std::nullopt;
+    });
 }
 
 COMCP_DECL std::string& session::begin_message(const send_hint& hint)

@@ -213,7 +213,11 @@ COMCP_DECL void message_bridge::send_to_app(std::string_view text, const send_hi
 /// A cancelled request gets no answer, and its exchange perhaps no end.
 COMCP_DECL void message_bridge::cancel(const rpc::message& notice)
 {
-    const auto named = rpc::detail::read_id(notice.params ? member(*notice.params, "requestId") : nullptr, {});
+    const json::value* const value = notice.params ? member(*notice.params, "requestId") : nullptr;
+    const auto named = rpc::detail::read_id(value, [&] {
+        const auto params = member_source(notice.text, "params");
+        return params ? member_source(*params, "requestId") : std::nullopt;
+    });
     if (!named) return;
     for (auto each = calls_.begin(); each != calls_.end(); ++each) {
         const call& one = each->second;

@@ -6,6 +6,7 @@
 #include <comcp/wire/impl/legacy_content.ipp>
 #include <comcp/wire/legacy.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,12 +16,13 @@ namespace comcp::inline COMCP_ABI::wire::detail
 /// Appends `_meta` with a comma before it, unless there is nothing in it.
 inline void write_meta(std::string& out, const request_meta& meta)
 {
-    std::string members;
-    if (meta.token) meta.token->write(members += R"(,"progressToken":)");
-    if (meta.members) write_kept(members, *meta.members, meta.token ? "progressToken" : "");
-    if (members.empty()) return;
-    members.front() = '{';
-    ((out += R"(,"_meta":)") += members) += '}';
+    constexpr std::string_view name = R"(,"_meta":)";
+    const std::size_t from = (out += name).size();
+    if (meta.token) meta.token->write(out += R"(,"progressToken":)");
+    if (meta.members) write_kept(out, *meta.members, meta.token ? "progressToken" : "");
+    if (out.size() == from) return out.resize(from - name.size());
+    out[from] = '{'; // in place of the comma
+    out += '}';
 }
 
 /// One block of a sampled conversation: text, image and audio, since 2025-11-25 also the use of tools. Others become
