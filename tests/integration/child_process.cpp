@@ -5,6 +5,7 @@
 #include <comcp/transport/child.hpp>
 
 #include "catch.hpp"
+#include "exit_status.hpp"
 
 #include <dirent.h>
 #include <poll.h>
@@ -21,12 +22,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-template <>
-struct Catch::StringMaker<comcp::exit_status>
-{
-    static std::string convert(const comcp::exit_status& status) { return status.text(); }
-};
 
 namespace
 {

@@ -35,7 +35,7 @@ MODULES = NODE_DIR / "node_modules"
 PYTHON = WORK / "venv" / "bin" / "python"
 GO_PEER = WORK / "go-peer"
 TIMEOUT = 60
-IN_CI = os.environ.get("CI") == "true"
+IN_CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
 # What the client scripts print, in this order: a script that ends early has not passed.
 CLIENT_CHECKS = ("initialize ping list echo add fail image mixed progress cancel bad_arguments unknown_tool ask_roots "

@@ -16,7 +16,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 JOBS = os.environ.get("COMCP_JOBS") or str(os.cpu_count() or 1)
-CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 TIMEOUT = 600  # seconds that one test program may take
 BUILD_TIMEOUT = 3 * 3600
 SUITES = ("unit", "scripted", "integration")
@@ -317,27 +316,31 @@ class Fuzz(Part):
         if not builder.build(self.preset, self.targets()):
             return Outcome(failed=1)
         total = Outcome()
-        for name in self.fuzzers():
-            corpus = BUILD / self.preset / "fuzz" / name  # finds stay there; the seeds are only read
-            corpus.mkdir(parents=True, exist_ok=True)
-            seeds = ROOT / "tests/fuzz/seeds" / name
-            command = [BUILD / self.preset / "bin" / f"fuzz_{name}", f"-max_total_time={self.seconds}", corpus]
-            code, output = run(command + ([seeds] if seeds.is_dir() else []), self.seconds + TIMEOUT, cwd=corpus)
-            if code != 0:
-                show(output)
-                print(f"    fuzz_{name} failed; the input is in {corpus.relative_to(ROOT)}")
-            else:
-                print(f"    fuzz_{name}: " + (output.strip().splitlines() or ["ran"])[-1], flush=True)
-            total.add(Outcome(passed=1) if code == 0 else Outcome(failed=1))
+        with ThreadPoolExecutor(int(JOBS)) as pool:
+            for outcome in pool.map(self.run_fuzzer, self.fuzzers()):
+                total.add(outcome)
         return total
+
+    def run_fuzzer(self, name):
+        corpus = BUILD / self.preset / "fuzz" / name  # finds stay there; the seeds are only read
+        corpus.mkdir(parents=True, exist_ok=True)
+        seeds = ROOT / "tests/fuzz/seeds" / name
+        command = [BUILD / self.preset / "bin" / f"fuzz_{name}", f"-max_total_time={self.seconds}", corpus]
+        code, output = run(command + ([seeds] if seeds.is_dir() else []), self.seconds + TIMEOUT, cwd=corpus)
+        if code != 0:
+            show(output)
+            print(f"    fuzz_{name} failed; the input is in {corpus.relative_to(ROOT)}")
+            return Outcome(failed=1)
+        print(f"    fuzz_{name}: " + (output.strip().splitlines() or ["ran"])[-1], flush=True)
+        return Outcome(passed=1)
 
 
 class Script(Part):
     """A run.py of its own that prints `N passed, N failed, N skipped` last."""
 
-    def __init__(self, name, script, preset, targets, arguments=(), strict=False):
+    def __init__(self, name, script, preset, targets, arguments=()):
         self.name, self.script, self.preset, self.build_targets = name, script, preset, targets
-        self.arguments, self.strict = arguments, strict
+        self.arguments = arguments
 
     def absent(self):
         return None if (ROOT / self.script).exists() else f"no {self.script}"
@@ -356,9 +359,6 @@ class Script(Part):
         if code != 0:
             outcome.failed = max(outcome.failed, 1)
         outcome.notes += re.findall(r"^\s*(?:skip|skipped|SKIP)\b[: ]+(.+)$", output, re.MULTILINE)
-        if self.strict and CI and outcome.skipped:
-            print(f"    CI: {plural(outcome.skipped, 'skipped case')} count as failed")
-            outcome.failed, outcome.skipped = outcome.failed + outcome.skipped, 0
         if outcome.failed or self.name == "bench":
             show(output)
         return outcome
@@ -434,7 +434,8 @@ BENCHMARKS = ["comcp_benchmarks"]
 
 # name -> (what it does, how it is made in quick, how it is made in full or when it is named)
 PARTS = {
-    "lint": ("style, layers, each header alone, clang-tidy, shellcheck, single include", lambda: Lint("--full")),
+    "lint": ("style, layers, each header alone (in quick after what is not ours), clang-tidy, shellcheck, single include",
+             lambda: Lint("--full")),
     "unit": ("tests/unit", lambda: Suites("unit", "asan", ["unit"])),
     "scripted": ("tests/scripted: sessions against a scripted peer", lambda: Suites("scripted", "asan", ["scripted"])),
     "integration": ("tests/integration: loopback and children", lambda: Suites("integration", "asan", ["integration"])),
@@ -444,9 +445,9 @@ PARTS = {
                  lambda: CTest("consumer", ["include/comcp/comcp.hpp"], "comcp_consumer")),
     "examples": ("each example runs", examples),
     "fuzz": ("each fuzzer, 60 s (5 s in quick)", lambda: Fuzz("clang-asan", 60)),
-    "interop": ("other SDKs as peers", lambda: Script("interop", "tests/interop/run.py", "asan", PROGRAMS, strict=True)),
+    "interop": ("other SDKs as peers", lambda: Script("interop", "tests/interop/run.py", "asan", PROGRAMS)),
     "conformance": ("the protocol's conformance suite",
-                    lambda: Script("conformance", "tests/conformance/run.py", "asan", CONFORMANCE, strict=True)),
+                    lambda: Script("conformance", "tests/conformance/run.py", "asan", CONFORMANCE)),
     "bench": ("benchmarks with their limits asserted (brief and without limits in quick)",
               lambda: Script("bench", "benchmarks/run.py", "release",
                              BENCHMARKS + ["benchmark_server_chain", "benchmark_server_direct"], ["--assert"])),
@@ -462,7 +463,8 @@ PARTS = {
 IN_QUICK = {
     "lint": Lint,
     "fuzz": lambda: Fuzz("asan", 5),
-    "bench": lambda: Script("bench", "benchmarks/run.py", "release", BENCHMARKS, ["--brief"]),
+    # With the sanitizers, for no figure is looked at; an optimised build of everything takes minutes more.
+    "bench": lambda: Script("bench", "benchmarks/run.py", "asan", BENCHMARKS, ["--brief"]),
 }
 
 PLANS = {
@@ -496,8 +498,8 @@ def main():
         prog="tools/test", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Builds and tests comcp. Without arguments: quick.",
         epilog=f"quick: {' '.join(PLANS['quick'])}\nfull:  {' '.join(PLANS['full'])}\n\nparts:\n{listing}\n\n"
-               "COMCP_JOBS=N sets the number of compile jobs. With CI=true a case of the interop or conformance part\n"
-               "that had to be skipped is a failure. The exit code is 1 if anything failed.",
+               "COMCP_JOBS=N sets the number of compile jobs. With CI=true the interop and conformance parts fail where\n"
+               "npm or Python peers are missing; what needs Go is skipped, and said. The exit code is 1 if anything failed.",
     )  # fmt: skip
     parser.add_argument("what", nargs="*", default=["quick"], metavar="quick|full|PART")
     words = parser.parse_args().what

@@ -79,18 +79,18 @@ TEST_CASE("What is written as chunks is read back")
 
 TEST_CASE("Quoted strings and tokens of extensions have their ends")
 {
-    CHECK(detail::token_size("abc;") == 3);
-    CHECK(detail::token_size("") == 0);
-    CHECK(detail::quoted_size("\"\"x") == 2);
-    CHECK(detail::quoted_size("\"a\\\"b\"") == 6);
-    CHECK(detail::quoted_size("\"a") == 0);
-    CHECK(detail::quoted_size("\"\\") == 0);
-    CHECK(detail::quoted_size("\"\\\"") == 0);
-    CHECK(detail::quoted_size("a") == 0);
-    CHECK(detail::valid_chunk_extensions(""));
-    CHECK(detail::valid_chunk_extensions(";a;b=c;d=\"e;\";f"));
+    CHECK(http::detail::token_size("abc;") == 3);
+    CHECK(http::detail::token_size("") == 0);
+    CHECK(http::detail::quoted_size("\"\"x") == 2);
+    CHECK(http::detail::quoted_size("\"a\\\"b\"") == 6);
+    CHECK(http::detail::quoted_size("\"a") == 0);
+    CHECK(http::detail::quoted_size("\"\\") == 0);
+    CHECK(http::detail::quoted_size("\"\\\"") == 0);
+    CHECK(http::detail::quoted_size("a") == 0);
+    CHECK(http::detail::valid_chunk_extensions(""));
+    CHECK(http::detail::valid_chunk_extensions(";a;b=c;d=\"e;\";f"));
     for (const char* text : {"a", ";", ";;", ";=a", ";a=", "; a", ";a ", ";a=b\"", ";a=\"b\"c", ";a==b"}) {
         INFO(text);
-        CHECK_FALSE(detail::valid_chunk_extensions(text));
+        CHECK_FALSE(http::detail::valid_chunk_extensions(text));
     }
 }
