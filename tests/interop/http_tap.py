@@ -161,8 +161,9 @@ class HttpTap:
         except OSError:
             return self.end(client)
         self.open.add(server)
-        for each in (client, server):
-            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with contextlib.suppress(OSError):  # one that was closed at the end of a run, as `copy` finds out, too
+            for each in (client, server):
+                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         requests = Requests(self.requests)
         threading.Thread(target=self.copy, args=(server, client, number, b"< ", self.watcher()), daemon=True).start()
         self.copy(client, server, number, b"> ", requests.feed)

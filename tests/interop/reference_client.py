@@ -28,7 +28,7 @@ class Peer:
     def __init__(self, table):
         self.table, self.step, self.next_id, self.lock = table, {}, 0, threading.Lock()
         self.answers, self.progress = {}, {}
-        self.updated, self.logs = [], []  # what came since the step began
+        self.updated, self.logs, self.notices = [], [], []  # what came since the step began
         self.told = threading.Condition()  # guards them
 
     def take(self, message):
@@ -49,6 +49,15 @@ class Peer:
             with self.told:
                 self.logs.append(message["params"])
                 self.told.notify_all()
+        elif message["method"].endswith("/list_changed"):
+            self.notice(message["method"].split("/")[1])
+        elif message["method"] == "notifications/elicitation/complete":
+            self.notice("completed " + message["params"]["elicitationId"])
+
+    def notice(self, line):
+        with self.told:
+            self.notices.append(line)
+            self.told.notify_all()
 
     def serve(self, method, params):
         if method == "roots/list" and "roots" in self.table:
@@ -57,7 +66,10 @@ class Peer:
             return {"result": {"role": "assistant", "model": "interop-model", "stopReason": "endTurn",
                                "content": {"type": "text", "text": self.table["sampling"]}}}
         if method == "elicitation/create" and "elicitation" in self.table:
-            of = "url_elicitation" if params.get("mode") == "url" else "elicitation"
+            of = "elicitation"
+            if params.get("mode") == "url":
+                of = "url_elicitation"
+                self.notice("url " + params["url"])
             return {"result": self.step.get(of, self.table[of])}
         if method == "ping":
             return {"result": {}}
@@ -133,6 +145,7 @@ class Web(Peer):
     def __init__(self, url, table):
         super().__init__(table)
         self.url, self.session = url, None
+        self.pause = 0.2  # s before a stream is resumed, where the server does not say
 
     def open(self, method, message=None, last_event=None):
         fields = {"Accept": "application/json, text/event-stream"}
@@ -154,7 +167,8 @@ class Web(Peer):
             return
         self.open("POST", message).close()
         if message.get("method") == "notifications/initialized":
-            threading.Thread(target=self.listen, daemon=True).start()
+            # Open before the first call: what a server asks on this stream may be lost while there is none.
+            threading.Thread(target=self.listen, args=(self.listening(),), daemon=True).start()
 
     def call(self, message):
         number, resuming = message["id"], False
@@ -165,7 +179,7 @@ class Web(Peer):
             last, answered = self.events(response)
             while not answered:
                 resuming = True
-                time.sleep(0.2)
+                time.sleep(self.pause)
                 newer, answered = self.events(self.open("GET", last_event=last))
                 last = newer or last
         except urllib.error.HTTPError as error:
@@ -177,13 +191,17 @@ class Web(Peer):
         except Exception as error:
             self.take({"id": number, "error": {"code": 0, "message": repr(error)}})
 
-    def listen(self):
-        """For what the server asks when no call of ours is the reason."""
+    def listening(self):
+        """A stream for what the server asks when no call of ours is the reason, or None."""
         try:
-            while True:
-                self.events(self.open("GET"))
+            return self.open("GET")
         except OSError:
-            pass
+            return None
+
+    def listen(self, response):
+        while response:
+            self.events(response)
+            response = self.listening()
 
     def events(self, response):
         """The id of the last event, and whether an answer was among them."""
@@ -194,6 +212,8 @@ class Web(Peer):
                     name, _, value = line.decode().rstrip("\r\n").partition(":")
                     if name == "id":
                         last = value.strip()
+                    elif name == "retry":
+                        self.pause = int(value) / 1000
                     elif name == "data":
                         data += value.removeprefix(" ")
                     elif line.strip() == b"" and data:
@@ -264,13 +284,14 @@ def wrong(call, message, events):
 
 def not_told(call, peer):
     """What is wrong with the notices that came since the step began, or None."""
-    for member, notices in (("expect_updated", peer.updated), ("expect_logs", peer.logs)):
+    for member, notices in (("expect_updated", peer.updated), ("expect_logs", peer.logs),
+                            ("expect_notices", peer.notices)):
         want = call.get(member)
         if want is None:
             continue
         with peer.told:  # 0.3 s for one that should not come
             peer.told.wait_for(lambda: len(notices) >= (len(want) or 1), 5 if want else 0.3)
-        if not subset(want, notices):
+        if not subset(want, sorted(notices) if member == "expect_notices" else notices):
             return f"{member}: got {notices}, wanted {want}"
     return None
 
@@ -326,6 +347,7 @@ def main():
         peer.step = call
         peer.updated.clear()
         peer.logs.clear()
+        peer.notices.clear()
         if "set_roots" in call:
             table["roots"] = call["set_roots"]
             peer.send(method="notifications/roots/list_changed")

@@ -39,15 +39,9 @@ IN_CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
 # What the client scripts print, in this order: a script that ends early has not passed.
 CLIENT_CHECKS = ("initialize ping list echo add fail image mixed progress cancel bad_arguments unknown_tool ask_roots "
-                 "ask_sampling ask_elicit elicit_refused roots_changed resources templates read missing_resource "
-                 "subscribe prompts prompt bad_prompt complete logging close").split()
+                 "ask_sampling ask_elicit elicit_refused ask_url roots_changed resources templates read missing_resource "
+                 "subscribe prompts prompt bad_prompt complete logging list_changed close").split()
 HTTP_CLIENT_CHECKS = [*CLIENT_CHECKS[:-1], "resume", "close", "expired"]
-# The client on Go has no checks of these.
-NOT_ON_GO = set(CLIENT_CHECKS[CLIENT_CHECKS.index("elicit_refused"):-1])
-
-
-def checks_for(client, checks):
-    return [check for check in checks if check not in NOT_ON_GO or not client.startswith("go-")]
 
 
 # ---- installing ------------------------------------------------------------------------------------------------------
@@ -209,12 +203,17 @@ def clients(era, lenient=False):
     return found
 
 
+def go_client_at(revision, lenient):
+    """(needs, command) of the one client that speaks any revision it is told."""
+    more = ["-lenient"] if lenient else []
+    return ["go"], lambda: [GO_PEER, "client", *more, "-version", revision, "--"]
+
+
 def client_groups(server, under_test, era, lenient=False, suffix=""):
     """Published clients against one server command."""
     for name, (needs, command) in clients(era, lenient).items():
-        checks = checks_for(name, CLIENT_CHECKS)
-        yield Group(name + suffix, needs, checks,
-                    lambda command=command, checks=checks: checks_of(execute([*command(), *server()]), checks), under_test)
+        yield Group(name + suffix, needs, CLIENT_CHECKS,
+                    lambda command=command: checks_of(execute([*command(), *server()]), CLIENT_CHECKS), under_test)
 
 
 def inspector_groups(server, under_test, suffix="", prefix="", most=4):
@@ -261,6 +260,7 @@ def inspector_groups(server, under_test, suffix="", prefix="", most=4):
 
 
 PINNED_SDK = ("server-ts-v1", "server-ts-v2", "server-python", "server-go")
+OLD_SDK = ("server-ts-v1", "server-go")  # those of them that serve the HTTP+SSE of 2024-11-05
 
 
 # The published servers, and ours on the four SDKs: name -> (needs, command, table, more arguments).
@@ -458,12 +458,9 @@ def kept(name, tap, results):
 
 def http_client_groups(start, under_test, lenient=False, suffix="", needs=()):
     """Published clients against one server that `start` starts."""
-    runs = {name: (more, command, checks_for(name, HTTP_CLIENT_CHECKS)) for name, (more, command) in clients("legacy", lenient).items()}
-    lenience = ["-lenient"] if lenient else []
+    runs = {name: (more, command, HTTP_CLIENT_CHECKS) for name, (more, command) in clients("legacy", lenient).items()}
     for revision in ("2025-03-26", "2025-06-18"):
-        runs[f"go-client@{revision}"] = (["go"], lambda revision=revision: [GO_PEER, "client", *lenience, "-version",
-                                                                            revision, "--"],
-                                        checks_for("go-client", HTTP_CLIENT_CHECKS))
+        runs[f"go-client@{revision}"] = (*go_client_at(revision, lenient), HTTP_CLIENT_CHECKS)
     for sdk in ("v1", "v2"):
         runs[f"ts-{sdk}-client@killed"] = (["npm"], lambda sdk=sdk: [node(), NODE_DIR / "client.mjs", sdk, "--killed",
                                                                      "--"], ["initialize", "killed", "lost", "again"])
@@ -554,10 +551,9 @@ def old_url(tap):
 
 
 def old_client_groups(start, under_test, lenient=False, suffix="", needs=()):
-    """Published clients against one server that `start` starts; of the four, ours on Go does not speak it."""
-    for name, (more, command) in clients("legacy", lenient).items():
-        if name == "go-client":
-            continue
+    """Published clients against one server that `start` starts."""
+    found = {**clients("legacy", lenient), "go-client@2024-11-05": go_client_at("2024-11-05", lenient)}
+    for name, (more, command) in found.items():
         full_name = f"sse:{name}{suffix}"
 
         def run(command=command, full_name=full_name):
@@ -596,7 +592,8 @@ def old_server_groups(client, under_test, suffix=""):
         port = free_port()
         return Served([*command(), "sse"], {"PORT": str(port), **env}, port)
 
-    starts = {"server-everything": everything, "server-ts-v1": http_servers()["server-ts-v1"][1]}
+    starts = {"server-everything": everything}
+    starts |= {server: http_servers()[server][1] for server in OLD_SDK}
     for server, start in starts.items():
         table = load_table(servers()[server][2], server, "sse")
         names = ["connect", "list", *(call["check"] for call in table["calls"]), "close", "wire"]
@@ -612,7 +609,7 @@ def old_server_groups(client, under_test, suffix=""):
                     results = checks_of(execute([*client(), file.name, *flags, old_url(tap)]), names[:-1])
                     results.append(("wire", old_wire_problem(tap, filled, not flags), ""))
                     return kept(full_name, tap, results)
-            yield Group(full_name, ["npm"], names, run, under_test)
+            yield Group(full_name, servers()[server][0], names, run, under_test)
 
 
 # ---- known gaps ------------------------------------------------------------------------------------------------------
@@ -632,13 +629,18 @@ def pinned_versions():
     return found
 
 
-def load_gaps():
+def load_gaps(options):
+    every = [argparse.Namespace(bin=options.bin, self_check=check, era="all") for check in (False, True)]
+    names = {f"{group.peer}/{name}" for each in every for group in all_groups(each) for name in group.names}
     gaps = {}
     for entry in json.loads((HERE / "known_gaps.json").read_text()):
         have = pinned_versions().get(entry["peer"].removeprefix("http:").removeprefix("sse:").split("@")[0])
         if have != entry["version"]:
             sys.exit(f"known_gaps.json: {entry['peer']} is {have} now, look again at {entry['check']} of {entry['version']}")
-        gaps[f"{entry['peer']}/{entry['check']}"] = entry["shown_by"]
+        name = f"{entry['peer']}/{entry['check']}"
+        if name not in names:
+            sys.exit(f"known_gaps.json: there is no case {name}")
+        gaps[name] = entry["shown_by"]
     return gaps
 
 
@@ -659,7 +661,8 @@ def all_groups(options):
                 for group in client_groups(command, None, era, lenient=True, suffix=f"@{era}@{name}"):
                     group.needs = sorted({*group.needs, *needs})
                     yield group
-        yield from old_client_groups(http_servers()["server-ts-v1"][1], None, True, "@server-ts-v1", ["npm"])
+        for name in OLD_SDK:
+            yield from old_client_groups(http_servers()[name][1], None, True, f"@{name}", http_servers()[name][0])
         stdio_v1, http_v1 = servers()["server-ts-v1"][1], http_servers()["server-ts-v1"][1]
         yield from inspector_groups(lambda: contextlib.nullcontext(stdio_v1()), None, "@server-ts-v1")
         yield from inspector_groups(served_words(http_v1), None, "@server-ts-v1", "http:", 1)
@@ -700,7 +703,7 @@ def main():
         print("\n".join(name for group in groups for name in selected(group)))
         return 0
 
-    gaps = load_gaps()
+    gaps = load_gaps(options)
     missing = install_all({kind for group in groups for kind in group.needs})
     if options.install:
         for kind, why in missing.items():

@@ -26,7 +26,7 @@ import (
 const tricky = "first \"quoted\" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u672c\u8a9e \U0001F600 \u2028 </script> end"
 
 var (
-	toolNames = []string{"add", "ask_elicit", "ask_roots", "ask_sampling", "echo", "fail", "image", "log", "mixed", "slow", "touch"}
+	toolNames = []string{"add", "ask_elicit", "ask_roots", "ask_sampling", "ask_url", "echo", "fail", "grow", "image", "log", "mixed", "slow", "touch"}
 	rootURIs  = []string{"file:///interop/a", "file:///interop/b%20b"}
 	allOk     = true
 )
@@ -76,8 +76,9 @@ func textOf(result *mcp.CallToolResult) string {
 
 // A copy of what comes in.
 type tap struct {
-	mutex sync.Mutex
-	seen  []jsonrpc.Message
+	mutex  sync.Mutex
+	seen   []jsonrpc.Message
+	posted string // where the last POST went
 }
 
 func (t *tap) add(message jsonrpc.Message) {
@@ -107,12 +108,23 @@ func (p *tappedPipe) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // RoundTrip is where HTTP is tapped: the SDK does not know its own connection when that is wrapped.
 func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodPost {
+		t.mutex.Lock()
+		t.posted = request.URL.String()
+		t.mutex.Unlock()
+	}
 	response, err := http.DefaultTransport.RoundTrip(request)
 	if err == nil {
 		events := strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
 		response.Body = &tappedBody{ReadCloser: response.Body, tap: t, events: events}
 	}
 	return response, err
+}
+
+func (t *tap) endpoint() string {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.posted
 }
 
 type tappedBody struct {
@@ -179,11 +191,7 @@ func runClient(args []string) int {
 		return 2
 	}
 
-	var events struct {
-		sync.Mutex
-		lines []string
-		on    func()
-	}
+	progress, updates, logs, notices, completed := newJournal(), newJournal(), newJournal(), newJournal(), newJournal()
 	client := mcp.NewClient(&mcp.Implementation{Name: "interop-go", Version: "1.0.0"}, &mcp.ClientOptions{
 		CreateMessageHandler: func(_ context.Context, request *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			if request.Params.MaxTokens != 50 || len(request.Params.Messages) != 1 {
@@ -194,18 +202,41 @@ func runClient(args []string) int {
 				Content: &mcp.TextContent{Text: "model says: " + asked}}, nil
 		},
 		ElicitationHandler: func(_ context.Context, request *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			if request.Params.Message != "Your name?" {
-				return nil, fmt.Errorf("unexpected elicitation: %+v", request.Params)
+			if request.Params.Mode == "url" {
+				if request.Params.Message != "Open it?" || request.Params.URL != place {
+					return nil, fmt.Errorf("unexpected elicitation: %+v", request.Params)
+				}
+				return &mcp.ElicitResult{Action: "accept"}, nil
 			}
-			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+			switch request.Params.Message {
+			case "Your name?":
+				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+			case "Decline this":
+				return &mcp.ElicitResult{Action: "decline"}, nil
+			case "Cancel this":
+				return &mcp.ElicitResult{Action: "cancel"}, nil
+			}
+			return nil, fmt.Errorf("unexpected elicitation: %+v", request.Params)
 		},
+		Capabilities: &mcp.ClientCapabilities{
+			RootsV2: &mcp.RootCapabilities{ListChanged: true},
+			Elicitation: &mcp.ElicitationCapabilities{
+				Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
+		},
+		ElicitationCompleteHandler: func(_ context.Context, request *mcp.ElicitationCompleteNotificationRequest) {
+			completed.add("%s", request.Params.ElicitationID)
+		},
+		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) { notices.add("tools") },
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { notices.add("resources") },
+		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { notices.add("prompts") },
 		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
-			events.Lock()
-			defer events.Unlock()
-			events.lines = append(events.lines, fmt.Sprintf("%v/%v %s", request.Params.Progress, request.Params.Total, request.Params.Message))
-			if events.on != nil {
-				events.on()
-			}
+			progress.add("%v/%v %s", request.Params.Progress, request.Params.Total, request.Params.Message)
+		},
+		ResourceUpdatedHandler: func(_ context.Context, request *mcp.ResourceUpdatedNotificationRequest) {
+			updates.add("%s", request.Params.URI)
+		},
+		LoggingMessageHandler: func(_ context.Context, request *mcp.LoggingMessageRequest) {
+			logs.add("%s %s %v", request.Params.Level, request.Params.Logger, request.Params.Data)
 		},
 	})
 	for _, uri := range rootURIs {
@@ -214,11 +245,15 @@ func runClient(args []string) int {
 
 	ctx, stop := context.WithTimeout(context.Background(), 50*time.Second)
 	defer stop()
-	overHTTP := strings.HasPrefix(command[0], "http:")
+	overOld := strings.HasSuffix(command[0], "/sse") // the HTTP+SSE of 2024-11-05
+	overHTTP := strings.HasPrefix(command[0], "http:") && !overOld
 	incoming := &tap{}
 	newTransport := func() mcp.Transport {
+		web := &http.Client{Transport: incoming}
+		if overOld {
+			return &mcp.SSEClientTransport{Endpoint: command[0], HTTPClient: web}
+		}
 		if overHTTP {
-			web := &http.Client{Transport: incoming}
 			return &mcp.StreamableClientTransport{Endpoint: command[0], HTTPClient: web}
 		}
 		process := exec.Command(command[0], command[1:]...)
@@ -329,6 +364,18 @@ func runClient(args []string) int {
 		return ""
 	})
 
+	const method = "notifications/progress "
+	// The lines of n steps.
+	steps := func(n int) (lines []string) {
+		for i := 1; i <= n; i++ {
+			message := fmt.Sprintf("step %d", i)
+			if *revision < "2025-03-26" && !*lenient { // progress has no text yet
+				message = ""
+			}
+			lines = append(lines, fmt.Sprintf("%d/%d %s", i, n, message))
+		}
+		return lines
+	}
 	slow := func(ctx context.Context, steps, delay int, token any) (*mcp.CallToolResult, error) {
 		params := &mcp.CallToolParams{Name: "slow", Arguments: object{"steps": steps, "delay_ms": delay}}
 		if token != nil {
@@ -340,12 +387,9 @@ func runClient(args []string) int {
 	check("progress", func() string {
 		before := incoming.count()
 		same(textOf(must(slow(ctx, 4, 50, "token-1"))), "done", "text")
-		const method = "notifications/progress "
-		want := []string{"1/4 step 1", "2/4 step 2", "3/4 step 3", "4/4 step 4"}
+		want := steps(4)
 		same(incoming.after(before), []string{method + want[0], method + want[1], method + want[2], method + want[3], "answer"}, "wire")
-		events.Lock()
-		got := slices.Clone(events.lines)
-		events.Unlock()
+		got := progress.after(0, 4) // each is handled by itself, so they may come a little later
 		expect(len(got) >= 2, "only %d events", len(got))
 		same(got, want[:len(got)], "events")
 		before = incoming.count()
@@ -358,17 +402,19 @@ func runClient(args []string) int {
 		started := time.Now()
 		inner, cancel := context.WithCancel(ctx)
 		defer cancel()
-		events.Lock()
-		events.on = cancel
-		events.Unlock()
+		before := progress.count()
+		go func() {
+			progress.after(before, 1)
+			cancel()
+		}()
 		_, err := slow(inner, 100, 100, 2)
 		expect(errors.Is(err, context.Canceled), "the call ended with %v", err)
 		expect(time.Since(started) < 5*time.Second, "the abort took too long")
 		same(textOf(call("echo", object{"text": "still here"})), "still here", "echo after it")
 		time.Sleep(300 * time.Millisecond) // what was under way may still arrive
-		before := incoming.count()
+		silent := incoming.count()
 		time.Sleep(500 * time.Millisecond)
-		same(incoming.after(before), []string(nil), "messages of a call that was cancelled")
+		same(incoming.after(silent), []string(nil), "messages of a call that was cancelled")
 		return ""
 	})
 
@@ -406,14 +452,63 @@ func runClient(args []string) int {
 		return ""
 	})
 
-	if overHTTP {
+	check("elicit_refused", func() string {
+		if old {
+			return "this revision has no elicitation"
+		}
+		same(textOf(call("ask_elicit", object{"message": "Decline this"})), "action=decline", "text")
+		same(textOf(call("ask_elicit", object{"message": "Cancel this"})), "action=cancel", "text")
+		return ""
+	})
+	check("ask_url", func() string {
+		if *revision < "2025-11-25" {
+			return "this revision has no elicitation by URL"
+		}
+		same(textOf(call("ask_url", object{"message": "Open it?"})), "action=accept", "text")
+		if modern {
+			return "this revision does not tell of the end"
+		}
+		same(completed.after(0, 1), []string{"interop-1"}, "completed")
+		return ""
+	})
+	check("roots_changed", func() string {
+		if modern {
+			return "this revision has no notice of it"
+		}
+		// The SDK tells the server of each change.
+		client.RemoveRoots(rootURIs...)
+		client.AddRoots(&mcp.Root{URI: "file:///interop/c"})
+		same(textOf(call("ask_roots", object{})), "file:///interop/c", "text")
+		return ""
+	})
+	rest := &catalog{ctx: ctx, session: session, revision: session.InitializeResult().ProtocolVersion, lenient: *lenient,
+		updates: updates, logs: logs, notices: notices}
+	rest.checks()
+
+	switch {
+	case overOld:
+		check("close", func() string {
+			endpoint := incoming.endpoint()
+			expect(session.Close() == nil, "close")
+			status := 0
+			for late := time.Now().Add(5 * time.Second); status != 404 && time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+				// Nobody tells when the server has seen the end of the stream.
+				body := strings.NewReader(`{"jsonrpc":"2.0","id":"late","method":"ping"}`)
+				response := must(http.Post(endpoint, "application/json", body))
+				_ = response.Body.Close()
+				status = response.StatusCode
+			}
+			same(status, 404, "status after it")
+			return ""
+		})
+	case overHTTP:
 		// The connection is cut after the second step. What follows comes once, and in order.
 		check("resume", func() string {
 			before := incoming.count()
 			same(textOf(must(slow(ctx, 7, 50, "token-3"))), "done", "text")
 			var want []string
-			for i := 1; i <= 7; i++ {
-				want = append(want, fmt.Sprintf("notifications/progress %d/7 step %d", i, i))
+			for _, line := range steps(7) {
+				want = append(want, method+line)
 			}
 			same(incoming.after(before), append(want, "answer"), "wire")
 			return ""
@@ -449,7 +544,7 @@ func runClient(args []string) int {
 			expect(session.Close() == nil, "close")
 			return detail
 		})
-	} else {
+	default:
 		check("close", func() string {
 			started := time.Now()
 			_ = session.Close()

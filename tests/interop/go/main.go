@@ -14,6 +14,8 @@ import (
 const (
 	png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 	wav = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA="
+
+	greeting = "a text: gr\u00fc\u00df \u65e5\u672c\u8a9e \U0001F600" // test://interop/text
 )
 
 func main() {

@@ -53,9 +53,12 @@ func ask[Response mcp.InputResponse](request *mcp.CallToolRequest, question mcp.
 	return text(answer(typed)), nil
 }
 
-// With an address, over Streamable HTTP: the URL is the first line of standard output. Else over stdio.
+// With an address, over Streamable HTTP, whose URL is the first line of standard output, and beside it over the HTTP+SSE of
+// 2024-11-05. Else over stdio.
 func runServer(address string) {
-	server := mcp.NewServer(&mcp.Implementation{Name: "interop-go", Version: "1.0.0"}, nil)
+	server := mcp.NewServer(&mcp.Implementation{Name: "interop-go", Version: "1.0.0"}, catalogOptions())
+	addCatalog(server)
+	addGrowth(server)
 
 	add(server, "echo", "Gives the text back", func(_ context.Context, _ *mcp.CallToolRequest, in struct {
 		Text string `json:"text"`
@@ -101,17 +104,16 @@ func runServer(address string) {
 		return result, nil
 	})
 
-	image := &mcp.ImageContent{Data: bytesOf(png), MIMEType: "image/png"}
 	add(server, "image", "One image", func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{image}}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{picture()}}, nil
 	})
 	add(server, "mixed", "Every kind of block", func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{
 			&mcp.TextContent{Text: "mixed"},
-			image,
+			picture(),
 			&mcp.AudioContent{Data: bytesOf(wav), MIMEType: "audio/wav"},
 			&mcp.ResourceLink{URI: "file:///interop/linked.txt", Name: "linked.txt", MIMEType: "text/plain"},
-			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "test://interop/embedded", MIMEType: "text/plain", Text: "embedded text"}},
+			embedded(),
 		}}, nil
 	})
 
@@ -152,11 +154,19 @@ func runServer(address string) {
 		})
 	})
 
-	add(server, "touch", "Changes a resource", func(context.Context, *mcp.CallToolRequest, struct {
-		Text string `json:"text"`
+	add(server, "ask_url", "Sends the user to a URL", func(ctx context.Context, request *mcp.CallToolRequest, in struct {
+		Message string `json:"message"`
 	}) (*mcp.CallToolResult, error) {
-		return text("touched"), nil
+		const id = "interop-1"
+		question := &mcp.ElicitParams{Mode: "url", Message: in.Message, URL: place, ElicitationID: id}
+		return ask(request, question, func(response *mcp.ElicitResult) string {
+			if response.Action == "accept" && request.ProtocolVersion() < "2026-07-28" { // since then nobody is told
+				_ = request.Session.NotifyElicitationComplete(ctx, &mcp.ElicitationCompleteParams{ElicitationID: id})
+			}
+			return "action=" + response.Action
+		})
 	})
+
 	add(server, "log", "Logs at debug and at warning", func(ctx context.Context, request *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, error) {
 		for _, line := range []mcp.LoggingMessageParams{
 			{Level: "debug", Logger: "interop", Data: "a debug line"},
@@ -182,7 +192,10 @@ func runServer(address string) {
 	fmt.Printf("http://%s/mcp\n", listener.Addr())
 	one := func(*http.Request) *mcp.Server { return server }
 	options := &mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)}
-	log.Fatal(http.Serve(listener, mcp.NewStreamableHTTPHandler(one, options)))
+	paths := http.NewServeMux()
+	paths.Handle("/mcp", mcp.NewStreamableHTTPHandler(one, options))
+	paths.Handle("/sse", mcp.NewSSEHandler(one, nil))
+	log.Fatal(http.Serve(listener, paths))
 }
 
 // For counting how often `slow` has run, whatever became of its answer.

@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
-const TOOLS = ['add', 'ask_elicit', 'ask_roots', 'ask_sampling', 'echo', 'fail', 'image', 'log', 'mixed', 'slow', 'touch'];
+const TOOLS = ['add', 'ask_elicit', 'ask_roots', 'ask_sampling', 'ask_url', 'echo', 'fail', 'grow', 'image', 'log', 'mixed', 'slow', 'touch'];
 let ROOTS = ['file:///interop/a', 'file:///interop/b%20b'];
 const TRICKY = 'first "quoted" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u672c\u8a9e \u{1F600} \u2028 </script> end';
 
@@ -53,7 +53,7 @@ const textOf = result => {
 
 // ---- the two SDKs ------------------------------------------------------------------------------------------------
 
-const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {} } };
+const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: { form: {}, url: {} } };
 const info = { name: `interop-${sdk}`, version: '1.0.0' };
 
 async function onRoots() {
@@ -68,7 +68,11 @@ async function onSampling(request) {
     return { role: 'assistant', model: 'interop-model', stopReason: 'endTurn', content: { type: 'text', text: `model says: ${block.text}` } };
 }
 async function onElicit(request) {
-    const { message, requestedSchema } = request.params;
+    const { message, requestedSchema, mode, url } = request.params;
+    if (mode === 'url') {
+        same([message, url], ['Open it?', 'https://example.com/interop'], 'URL');
+        return { action: 'accept' };
+    }
     if (message === 'Decline this') return { action: 'decline' };
     if (message === 'Cancel this') return { action: 'cancel' };
     same(message, 'Your name?', 'message');
@@ -328,6 +332,13 @@ await check('elicit_refused', async () => {
     same(textOf(await call('ask_elicit', { message: 'Cancel this' })), 'action=cancel', 'text');
 });
 
+await check('ask_url', async () => {
+    const before = seen.length;
+    same(textOf(await call('ask_url', { message: 'Open it?' })), 'action=accept', 'text');
+    if (modern) return 'this revision does not tell of the end';
+    same(await told('notifications/elicitation/complete', before, 1), [{ elicitationId: 'interop-1' }], 'completed');
+});
+
 await check('roots_changed', async () => {
     if (modern) return 'this revision has no notice of it';
     ROOTS = ['file:///interop/c'];
@@ -481,6 +492,19 @@ await check('logging', async () => {
         const before = seen.length;
         same(textOf(await call('log', {})), 'logged', 'text');
         same(await told('notifications/message', before, lines.length), lines, `at ${level}`);
+    }
+});
+
+await check('list_changed', async () => {
+    if (modern) return 'this revision has other subscriptions';
+    for (const on of [true, false]) {
+        const before = seen.length;
+        same(textOf(await call('grow', { on })), on ? 'grown' : 'shrunk', 'text');
+        for (const kind of ['tools', 'resources', 'prompts']) {
+            expect((await told(`notifications/${kind}/list_changed`, before, 1)).length, `nobody told of the ${kind}`);
+        }
+        const lists = [(await client.listTools()).tools, (await client.listResources()).resources, (await client.listPrompts()).prompts];
+        same(lists.map(list => list.some(each => each.name === 'grown')), [on, on, on], `there after ${on}`);
     }
 });
 

@@ -16,21 +16,24 @@ export const MIXED = [
     { type: 'resource_link', uri: 'file:///interop/linked.txt', name: 'linked.txt', mimeType: 'text/plain' },
     { type: 'resource', resource: { uri: 'test://interop/embedded', mimeType: 'text/plain', text: 'embedded text' } }
 ];
+// Where `ask_url` sends the user.
+export const PLACE = { url: 'https://example.com/interop', elicitationId: 'interop-1' };
 export const text = value => ({ content: [{ type: 'text', text: value }] });
 export const sleep = (ms, signal) => delay(ms, undefined, { signal }).catch(() => {});
 // For counting how often `slow` has run, whatever became of its answer.
 export const countRun = steps => process.env.INTEROP_RUNS && appendFileSync(process.env.INTEROP_RUNS, `slow ${steps}\n`);
 
 // The resources, prompts and what goes with them (see ../README.md), alike for both SDKs: what differs is given.
-// `schema` makes one of a shape; `subscriptions(asked, gone)` has the two called with a URI. Gives what the tool `touch` does.
+// `schema` makes one of a shape; `subscriptions(asked, gone)` has the two called with a URI. Gives what the tools `touch` and
+// `grow` do.
 export function addCatalog(server, { ResourceTemplate, completable, z, schema, subscriptions }) {
     const of = (uri, mimeType, rest) => ({ contents: [{ uri: String(uri), mimeType, ...rest }] });
     const plain = 'text/plain';
-    server.registerResource('text', 'test://interop/text', { description: 'A text', mimeType: plain }, async uri =>
-        of(uri, plain, { text: 'a text: gr\u00fc\u00df \u65e5\u672c\u8a9e \u{1F600}' })
-    );
     server.registerResource('bytes', 'test://interop/bytes', { description: 'An image', mimeType: PNG.mimeType }, async uri =>
         of(uri, PNG.mimeType, { blob: PNG.data })
+    );
+    server.registerResource('text', 'test://interop/text', { description: 'A text', mimeType: plain }, async uri =>
+        of(uri, plain, { text: 'a text: gr\u00fc\u00df \u65e5\u672c\u8a9e \u{1F600}' })
     );
     const watched = 'test://interop/watched';
     server.registerResource('watched', watched, { description: 'What touch has written', mimeType: plain }, async uri =>
@@ -38,9 +41,10 @@ export function addCatalog(server, { ResourceTemplate, completable, z, schema, s
     );
     const ids = value => ['alpha', 'alphabet', 'beta'].filter(id => id.startsWith(value));
     const items = new ResourceTemplate('test://interop/items/{id}', { list: undefined, complete: { id: ids } });
-    server.registerResource('items', items, { description: 'An item by its id', mimeType: plain }, async (uri, { id }) =>
-        of(uri, plain, { text: `item ${id}` })
-    );
+    server.registerResource('items', items, { description: 'An item by its id', mimeType: plain }, async (uri, { id }) => {
+        if (id === 'none') throw Object.assign(new Error('no such item'), { code: -32002 });
+        return of(uri, plain, { text: `item ${id}` });
+    });
 
     const uris = new Set(); // of this session
     subscriptions(uri => uris.add(uri), uri => uris.delete(uri));
@@ -51,7 +55,6 @@ export function addCatalog(server, { ResourceTemplate, completable, z, schema, s
     };
 
     const said = (role, value) => ({ role, content: { type: 'text', text: value } });
-    server.registerPrompt('plain', { description: 'A prompt without arguments' }, async () => ({ messages: [said('user', 'a plain prompt')] }));
     const name = completable(z.string().describe('Whom to greet'), value => ['Ada', 'Alan', 'Grace'].filter(each => each.startsWith(value)));
     const tones = (value, context) => {
         const to = context?.arguments?.name;
@@ -68,7 +71,19 @@ export function addCatalog(server, { ResourceTemplate, completable, z, schema, s
             { role: 'user', content: MIXED[4] }
         ]
     }));
-    return touch;
+    server.registerPrompt('plain', { description: 'A prompt without arguments' }, async () => ({ messages: [said('user', 'a plain prompt')] }));
+
+    let more = [];
+    const grow = async on => {
+        more.forEach(each => each.remove());
+        more = !on ? [] : [
+            server.registerTool('grown', { description: 'Was not always there', inputSchema: schema({}) }, async () => text('grown')),
+            server.registerResource('grown', 'test://interop/grown', { mimeType: plain }, async uri => of(uri, plain, { text: 'grown' })),
+            server.registerPrompt('grown', {}, async () => ({ messages: [said('user', 'grown')] }))
+        ];
+        return text(on ? 'grown' : 'shrunk'); // the SDK tells the client
+    };
+    return { touch, grow };
 }
 let touched = 'untouched';
 export async function logLines(send) {

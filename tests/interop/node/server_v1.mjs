@@ -9,7 +9,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { MIXED, PNG, addCatalog, countRun, logLines, sleep, text } from './fixed.mjs';
+import { MIXED, PLACE, PNG, addCatalog, countRun, logLines, sleep, text } from './fixed.mjs';
 import { serveHttp } from './http.mjs';
 
 function make() {
@@ -60,12 +60,19 @@ function make() {
         return text(action === 'accept' ? `action=accept name=${content.name}` : `action=${action}`);
     });
 
+    server.registerTool('ask_url', { description: 'Sends the user to a URL', inputSchema: { message: z.string() } }, async ({ message }) => {
+        const { action } = await server.server.elicitInput({ mode: 'url', message, ...PLACE });
+        if (action === 'accept') await server.server.createElicitationCompletionNotifier(PLACE.elicitationId)();
+        return text(`action=${action}`);
+    });
+
     const subscriptions = (asked, gone) => {
         server.server.setRequestHandler(SubscribeRequestSchema, async ({ params }) => (asked(params.uri), {}));
         server.server.setRequestHandler(UnsubscribeRequestSchema, async ({ params }) => (gone(params.uri), {}));
     };
-    const touch = addCatalog(server, { ResourceTemplate, completable, z, schema: shape => shape, subscriptions });
+    const { touch, grow } = addCatalog(server, { ResourceTemplate, completable, z, schema: shape => shape, subscriptions });
     server.registerTool('touch', { description: 'Changes a resource', inputSchema: { text: z.string() } }, async args => touch(args.text));
+    server.registerTool('grow', { description: 'Adds a tool, a resource and a prompt', inputSchema: { on: z.boolean() } }, async args => grow(args.on));
     server.registerTool('log', { description: 'Logs at debug and at warning', inputSchema: {} }, async (_, { sessionId }) =>
         logLines(message => server.server.sendLoggingMessage(message, sessionId))
     );

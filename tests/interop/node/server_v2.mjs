@@ -7,7 +7,7 @@ import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { McpServer, ResourceTemplate, completable, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { MIXED, PNG, addCatalog, countRun, logLines, sleep, text } from './fixed.mjs';
+import { MIXED, PLACE, PNG, addCatalog, countRun, logLines, sleep, text } from './fixed.mjs';
 import { serveHttp } from './http.mjs';
 
 const none = z.object({});
@@ -57,13 +57,22 @@ function make() {
             action === 'accept' ? `action=accept name=${content.name}` : `action=${action}`
         );
     });
+    tool('ask_url', 'Sends the user to a URL', z.object({ message: z.string() }), async ({ message }, ctx) => {
+        const result = ask(ctx, inputRequired.elicitUrl({ message, ...PLACE }), ({ action }) => `action=${action}`);
+        // Since 2026-07-28 nobody is told.
+        if (result.content?.[0].text === 'action=accept' && server.server.getNegotiatedProtocolVersion() < '2026-07-28') {
+            await server.server.createElicitationCompletionNotifier(PLACE.elicitationId)();
+        }
+        return result;
+    });
 
     const subscriptions = (asked, gone) => {
         server.server.setRequestHandler('resources/subscribe', async ({ params }) => (asked(params.uri), {}));
         server.server.setRequestHandler('resources/unsubscribe', async ({ params }) => (gone(params.uri), {}));
     };
-    const touch = addCatalog(server, { ResourceTemplate, completable, z, schema: shape => z.object(shape), subscriptions });
+    const { touch, grow } = addCatalog(server, { ResourceTemplate, completable, z, schema: shape => z.object(shape), subscriptions });
     tool('touch', 'Changes a resource', z.object({ text: z.string() }), async args => touch(args.text));
+    tool('grow', 'Adds a tool, a resource and a prompt', z.object({ on: z.boolean() }), async args => grow(args.on));
     tool('log', 'Logs at debug and at warning', none, async (_, ctx) =>
         logLines(message => server.server.sendLoggingMessage(message, ctx.sessionId))
     );

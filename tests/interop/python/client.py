@@ -27,7 +27,8 @@ from mcp_types import (CreateMessageResult, ElicitResult, Implementation, ListRo
 warnings.simplefilter("ignore", MCPDeprecationWarning)  # roots and sampling
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
-TOOLS = ["add", "ask_elicit", "ask_roots", "ask_sampling", "echo", "fail", "image", "log", "mixed", "slow", "touch"]
+TOOLS = ["add", "ask_elicit", "ask_roots", "ask_sampling", "ask_url", "echo", "fail", "grow", "image", "log", "mixed",
+         "slow", "touch"]
 ROOTS = ["file:///interop/a", "file:///interop/b%20b"]
 TRICKY = 'first "quoted" \\ back\nsecond\r\n\ttab \u0001 gr\u00fc\u00df \u65e5\u672c\u8a9e \U0001f600 \u2028 </script> end'
 
@@ -121,6 +122,9 @@ async def on_sampling(context, params):
 async def on_elicit(context, params):
     if params.message in ("Decline this", "Cancel this"):
         return ElicitResult(action=params.message.split()[0].lower())
+    if params.mode == "url":
+        same((params.message, params.url), ("Open it?", "https://example.com/interop"), "URL")
+        return ElicitResult(action="accept")
     same(params.message, "Your name?", "message")
     same(params.requested_schema["properties"]["name"]["type"], "string", "type of the field")
     return ElicitResult(action="accept", content={"name": "Ada"})
@@ -246,6 +250,13 @@ async def checks(client, era, lenient, over_http):
         same(text_of(await call("ask_elicit", {"message": "Decline this"})), "action=decline", "text")
         same(text_of(await call("ask_elicit", {"message": "Cancel this"})), "action=cancel", "text")
 
+    async def ask_url():
+        before = len(seen)
+        same(text_of(await call("ask_url", {"message": "Open it?"})), "action=accept", "text")
+        if modern:
+            return "this revision does not tell of the end"
+        same(await told("notifications/elicitation/complete", before, 1), [{"elicitationId": "interop-1"}], "completed")
+
     async def roots_changed():
         if modern:
             return "this revision has no notice of it"
@@ -264,7 +275,7 @@ async def checks(client, era, lenient, over_http):
 
     async def told(method, since, count):
         def found():
-            return [m["params"] for m in seen[since:] if m.get("method") == method]
+            return [m.get("params") for m in seen[since:] if m.get("method") == method]
         with anyio.move_on_after(5 if count else 0.3):  # 0.3 s for one that should not come
             while len(found()) < (count or 1):
                 waiting[:] = [anyio.Event()]
@@ -372,6 +383,18 @@ async def checks(client, era, lenient, over_http):
             same(text_of(await call("log", {})), "logged", "text")
             same(await told("notifications/message", before, len(lines)), lines, f"at {level}")
 
+    async def list_changed():
+        if modern:
+            return "this revision has other subscriptions"
+        for on in (True, False):
+            before = len(seen)
+            same(text_of(await call("grow", {"on": on})), "grown" if on else "shrunk", "text")
+            for kind in ("tools", "resources", "prompts"):
+                expect(await told(f"notifications/{kind}/list_changed", before, 1), f"nobody told of the {kind}")
+            lists = ((await client.list_tools()).tools, (await client.list_resources()).resources,
+                     (await client.list_prompts()).prompts)
+            same(["grown" in [each.name for each in found] for found in lists], [on] * 3, f"there after {on}")
+
     async def resume():
         """The connection is cut after the second step. What follows comes once, and in order."""
         async def on_progress(done, total, message):
@@ -386,10 +409,11 @@ async def checks(client, era, lenient, over_http):
     for name, body in dict(initialize=initialize, ping=ping, list=listing, echo=echo, add=add, fail=fail, image=image,
                            mixed=mixed, progress=progress, cancel=cancel, bad_arguments=bad_arguments,
                            unknown_tool=unknown_tool, ask_roots=ask_roots, ask_sampling=ask_sampling,
-                           ask_elicit=ask_elicit, elicit_refused=elicit_refused, roots_changed=roots_changed,
-                           resources=resources, templates=templates, read=read, missing_resource=missing_resource,
-                           subscribe=subscribe, prompts=prompts, prompt=prompt, bad_prompt=bad_prompt,
-                           complete=complete, logging=logging, **({"resume": resume} if over_http else {})).items():
+                           ask_elicit=ask_elicit, elicit_refused=elicit_refused, ask_url=ask_url,
+                           roots_changed=roots_changed, resources=resources, templates=templates, read=read,
+                           missing_resource=missing_resource, subscribe=subscribe, prompts=prompts, prompt=prompt,
+                           bad_prompt=bad_prompt, complete=complete, logging=logging, list_changed=list_changed,
+                           **({"resume": resume} if over_http else {})).items():
         await check(name, body)
 
 

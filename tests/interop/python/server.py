@@ -13,12 +13,14 @@ from typing import Annotated
 import anyio
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.prompts.base import AssistantMessage, Message, UserMessage
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.server.mcpserver.prompts.base import AssistantMessage, Message, Prompt, UserMessage
+from mcp.server.mcpserver.resources import FunctionResource
 from mcp.server.streamable_http import EventMessage, EventStore
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp_types import (AudioContent, CallToolResult, Completion, CreateMessageRequest, CreateMessageRequestParams,
-                       ElicitRequest, ElicitRequestFormParams, EmbeddedResource, EmptyResult, ImageContent,
-                       InputRequiredResult, ListRootsRequest, ResourceLink, SamplingMessage, SetLevelRequestParams,
+                       ElicitRequest, ElicitRequestFormParams, ElicitRequestURLParams, EmbeddedResource, EmptyResult,
+                       ImageContent, InputRequiredResult, ListRootsRequest, ResourceLink, SamplingMessage, SetLevelRequestParams,
                        SubscribeRequestParams, TextContent, TextResourceContents, UnsubscribeRequestParams)
 from pydantic import BaseModel, Field, StrictStr
 
@@ -47,6 +49,10 @@ async def ask(ctx: Context, request):
         return await session.list_roots()
     if isinstance(request, CreateMessageRequest):
         return await session.create_message(request.params.messages, max_tokens=request.params.max_tokens)
+    if request.params.mode == "url":
+        place = request.params
+        return await session.elicit_url(place.message, place.url, place.elicitation_id,
+                                        related_request_id=ctx.request_context.request_id)
     return await session.elicit_form(request.params.message, request.params.requested_schema,
                                      related_request_id=ctx.request_context.request_id)
 
@@ -124,6 +130,17 @@ async def ask_elicit(message: str, ctx: Context) -> CallToolResult | InputRequir
     return text(f"action=accept name={answer.content['name']}" if answer.action == "accept" else f"action={answer.action}")
 
 
+@server.tool(description="Sends the user to a URL", structured_output=False)
+async def ask_url(message: str, ctx: Context) -> CallToolResult | InputRequiredResult:
+    place = ElicitRequestURLParams(message=message, url="https://example.com/interop", elicitation_id="interop-1")
+    answer = await ask(ctx, request := ElicitRequest(params=place))
+    if answer is None:
+        return ask_again(request)
+    if answer.action == "accept" and ctx.protocol_version < "2026-07-28":  # since then nobody is told
+        await ctx.session.send_elicit_complete("interop-1", related_request_id=ctx.request_id)
+    return text(f"action={answer.action}")
+
+
 # ---- resources, prompts and what goes with them. The SDK keeps neither subscriptions nor the level of the handshake era.
 
 WATCHED = "test://interop/watched"
@@ -131,14 +148,14 @@ LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "e
 state = {"touched": "untouched", "level": "info", "subscribed": set()}
 
 
-@server.resource("test://interop/text", name="text", description="A text", mime_type="text/plain")
-def read_text() -> str:
-    return "a text: grüß 日本語 \U0001f600"
-
-
 @server.resource("test://interop/bytes", name="bytes", description="An image", mime_type="image/png")
 def read_bytes() -> bytes:
     return base64.b64decode(PNG)
+
+
+@server.resource("test://interop/text", name="text", description="A text", mime_type="text/plain")
+def read_text() -> str:
+    return "a text: grüß 日本語 \U0001f600"
 
 
 @server.resource(WATCHED, name="watched", description="What touch has written", mime_type="text/plain")
@@ -148,6 +165,8 @@ def read_watched() -> str:
 
 @server.resource("test://interop/items/{id}", name="items", description="An item by its id", mime_type="text/plain")
 def read_item(id: str) -> str:
+    if id == "none":
+        raise ResourceNotFoundError("no such item")
     return f"item {id}"
 
 
@@ -188,11 +207,6 @@ async def log(ctx: Context) -> str:
     return "logged"
 
 
-@server.prompt(description="A prompt without arguments")
-def plain() -> str:
-    return "a plain prompt"
-
-
 @server.prompt(description="Greets somebody")
 def greet(name: Annotated[str, Field(description="Whom to greet")],
           tone: Annotated[str | None, Field(description="How to greet")] = None) -> list[Message]:
@@ -204,6 +218,34 @@ def greet(name: Annotated[str, Field(description="Whom to greet")],
 def pictured() -> list[Message]:
     embedded = TextResourceContents(uri="test://interop/embedded", mime_type="text/plain", text="embedded text")
     return [UserMessage(ImageContent(data=PNG, mime_type="image/png")), UserMessage(EmbeddedResource(resource=embedded))]
+
+
+@server.prompt(description="A prompt without arguments")
+def plain() -> str:
+    return "a plain prompt"
+
+
+# What is not always there. The SDK tells nobody by itself, and has no public way to remove a resource.
+
+def grown() -> str:
+    return "grown"
+
+
+@server.tool(description="Adds a tool, a resource and a prompt", structured_output=False)
+async def grow(on: bool, ctx: Context) -> str:
+    uri = "test://interop/grown"
+    if on:
+        server.add_tool(grown, structured_output=False)
+        server.add_resource(FunctionResource(uri=uri, name="grown", fn=grown))
+        server.add_prompt(Prompt.from_function(grown))
+    else:
+        server.remove_tool("grown")
+        del server._resource_manager._resources[uri]
+        server.remove_prompt("grown")
+    await ctx.session.send_tool_list_changed()
+    await ctx.session.send_resource_list_changed()
+    await ctx.session.send_prompt_list_changed()
+    return "grown" if on else "shrunk"
 
 
 @server.completion()
