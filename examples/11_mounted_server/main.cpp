@@ -5,6 +5,7 @@
 #include "mounted.hpp"
 
 #include <iostream>
+#include <stdexcept>
 #include <thread>
 
 comcp::task<std::string> count(comcp::context& call)
@@ -15,12 +16,17 @@ comcp::task<std::string> count(comcp::context& call)
 
 comcp::task<void> talk(std::string url)
 {
+    double heard = 0;
     comcp::call_options options;
-    options.on_progress([](const comcp::progress& now) { std::cout << now.value << " of " << *now.total << '\n'; });
-    comcp::client client(comcp::streamable_http(url).listen(false), comcp::identity("mounted", "1"));
+    options.on_progress([&heard](const comcp::progress& now) {
+        std::cout << now.value << " of " << *now.total << '\n';
+        heard += now.value;
+    });
+    comcp::client client(comcp::streamable_http(url), comcp::identity("mounted", "1"));
     co_await client.connect();
     const auto answer = co_await client.call("count", {}, options);
     std::cout << comcp::to_text(answer) << '\n';
+    if (heard != 1 + 2 + 3 || comcp::to_text(answer) != "counted") throw std::logic_error("not everything came");
     co_await client.close();
 }
 
@@ -34,6 +40,7 @@ int main()
     std::thread loop([&] { io.run(); });
 
     httplib::Server host;
+    host.set_payload_max_length(service.most_body());
     mounted mcp(service, io.get_executor());
     host.Post("/mcp", [&](const auto& in, auto& out, const auto& body) { mcp.answer(in, out, &body); });
     for (const auto method : {&httplib::Server::Get, &httplib::Server::Options})

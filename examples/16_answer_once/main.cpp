@@ -2,15 +2,7 @@
 //
 // An MCP server behind an HTTP server that sends answers only as a whole. Calls work; what needs a stream does not: GET
 // is answered with 405, progress is dropped, and a tool that asks its client is told at once that it cannot.
-#include <comcp/http.hpp>
-
-#include <httplib.h>
-
-#if defined(COMCP_USE_BOOST_ASIO)
-#include <boost/asio/use_future.hpp>
-#else
-#include <asio/use_future.hpp>
-#endif
+#include "answer_once.hpp"
 
 #include <iostream>
 #include <thread>
@@ -45,23 +37,15 @@ int main()
     comcp::http_service service(io.get_executor(), server, comcp::http_service_options().single_threaded());
     std::thread loop([&] { io.run(); });
 
-    const auto answer = [&](const httplib::Request& from, httplib::Response& out) {
-        comcp::http::request asked;
-        asked.method = from.method;
-        asked.target = from.target;
-        asked.peer = from.remote_addr;
-        asked.whole_answer = true;
-        for (const auto& [name, value] : from.headers) asked.fields.add(name, value);
-        auto said = comcp::asio::co_spawn(io, service.refuse(asked), comcp::asio::use_future).get();
-        asked.body = from.body;
-        if (!said) said = comcp::asio::co_spawn(io, service.handle(std::move(asked)), comcp::asio::use_future).get();
-        out.status = said->status;
-        for (const auto& [name, value] : said->fields) out.set_header(std::string(name), std::string(value));
-        out.body = std::move(said->body);
-    };
     httplib::Server host;
     host.set_payload_max_length(service.most_body());
-    host.Post("/mcp", answer).Get("/mcp", answer).Delete("/mcp", answer).Options("/mcp", answer);
+    host.Post("/mcp", [&](const auto& in, auto& out, const auto& body) {
+        answer_once(service, io.get_executor(), in, out, &body);
+    });
+    const auto without_body = [&](const auto& in, auto& out) {
+        answer_once(service, io.get_executor(), in, out, nullptr);
+    };
+    host.Get("/mcp", without_body).Delete("/mcp", without_body).Options("/mcp", without_body);
     const int port = host.bind_to_any_port("127.0.0.1");
     std::thread serving([&] { host.listen_after_bind(); });
 
