@@ -123,12 +123,12 @@ public:
         REQUIRE(socket.send(request(method, body, more)));
         return socket.until(mark);
     }
-    void connect(std::uint16_t port)
+    void connect(std::uint16_t port, std::string_view version = "2025-11-25", std::string_view capabilities = "{}")
     {
         const std::string got = ask(port, "POST",
-                                    R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{)"
-                                    R"("protocolVersion":"2025-11-25","capabilities":{},)"
-                                    R"("clientInfo":{"name":"raw","version":"1"}}})");
+                                    R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":")" +
+                                        std::string(version) + R"(","capabilities":)" + std::string(capabilities) +
+                                        R"(,"clientInfo":{"name":"raw","version":"1"}}})");
         REQUIRE(got.starts_with("HTTP/1.1 200 OK\r\n"));
         constexpr std::string_view name = "Mcp-Session-Id: ";
         const std::size_t at = got.find(name);
@@ -136,8 +136,6 @@ public:
         session_ = got.substr(at, got.find("\r\n", at) + 2 - at);
     }
     void call_as(std::string who) { who_ = std::move(who); }
-
-private:
     std::string request(std::string_view method, std::string_view body, std::string_view more) const
     {
         return std::string(method) +
@@ -147,6 +145,7 @@ private:
                "\r\n\r\n" + std::string(body);
     }
 
+private:
     std::string who_;
     std::string session_;
 };
@@ -294,6 +293,37 @@ TEST_CASE("Every session is kept with its principal and its events when a server
     CHECK(bob.ask(second.port(), "DELETE", {}).starts_with("HTTP/1.1 204 "));
     CHECK(bob.ask(second.port(), "POST", call_who).starts_with("HTTP/1.1 404 "));
     CHECK(store.sessions() == 1);
+}
+
+TEST_CASE("Revision, capabilities and subscriptions of a session are those that another process goes on with")
+{
+    const folder store;
+    auto first = std::make_unique<server_process>(store, 0);
+    plain_client ada("ada");
+    ada.connect(first->port(), "2025-06-18", R"({"roots":{}})");
+    const auto subscription = [](std::string_view method, std::string_view uri) {
+        return R"({"jsonrpc":"2.0","id":5,"method":"resources/)" + std::string(method) + R"(","params":{"uri":")" +
+               std::string(uri) + "\"}}";
+    };
+    for (const char* uri : {"note://left", "note://kept"})
+        CHECK(has(ada.ask(first->port(), "POST", subscription("subscribe", uri)), R"("result":{})"));
+    CHECK(has(ada.ask(first->port(), "POST", subscription("unsubscribe", "note://left")), R"("result":{})"));
+    first->kill();
+
+    const server_process second(store, 0);
+    raw_client listening(second.port());
+    REQUIRE(listening.send(ada.request("GET", {}, {})));
+    CHECK(listening.until("\r\n\r\n").starts_with("HTTP/1.1 200 "));
+    const auto call = [&](std::string_view name) {
+        return ada.ask(second.port(), "POST",
+                       R"({"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":")" + std::string(name) +
+                           "\"}}");
+    };
+    CHECK(has(call("known"), "2025-06-18 with roots"));
+    CHECK(has(call("touch"), "touched"));
+    const std::string heard = listening.until(R"("uri":"note://kept")");
+    CHECK(has(heard, "notifications/resources/updated"));
+    CHECK_FALSE(has(heard, "note://left"));
 }
 
 TEST_CASE("Two living servers hand a session over, and only one takes it out of the store")
