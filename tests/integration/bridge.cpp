@@ -162,6 +162,28 @@ TEST_CASE("When the application is stopped its bridge ends, and the host hears w
     }
 }
 
+TEST_CASE("An application that dies while nothing is asked of it takes its bridge with it", "[bridge]")
+{
+    const folder here;
+    asio::io_context io{1};
+    const bool over_unix = GENERATE(false, true);
+    support::process application("http_fixture", {over_unix ? "unix:" + (here / "app.sock") : "127.0.0.1:0"});
+    application.wait_for_error("/mcp\n");
+    std::string where = application.errors();
+    where = where.substr(where.find("http://"));
+    where.pop_back();
+    raw_bridge bridge(io, where);
+    bridge.begin();
+    // The stream of its messages is open when it has been asked for; an answer shows that the bridge got that far.
+    bridge.send(
+        R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","arguments":{"milliseconds":1}}})");
+    CHECK(has(bridge.line(), "waited"));
+    application.signal(SIGKILL);
+    CHECK(application.exit() == "signal 9");
+    CHECK(bridge.exit() == "exit 1");
+    CHECK(has(bridge.process().errors(), "comcp: cannot connect to "));
+}
+
 TEST_CASE("A killed bridge ends the application's session", "[bridge]")
 {
     world w;

@@ -65,8 +65,10 @@ private:
 /// that fails there is answered with -32603 and what is known of the failure.
 ///
 /// When the host closes stdin, the application sees that, and answers that are owed still have the close limit (10 s)
-/// to come. SIGTERM and SIGINT end it without that. When the application leaves, the bridge ends too; over HTTP, where
-/// nothing stands between two messages, with the next one that does not reach it.
+/// to come. SIGTERM and SIGINT end it without that. When the application leaves, the bridge ends too. Over HTTP that
+/// shows when the stream of its messages ends and cannot be opened again within 3 attempts (at most 7 s, or what the
+/// application asked for), and where it has no such stream, with the next message that does not reach it. The session
+/// of a bridge that is killed ends at once on a socket, over HTTP by the application's idle limit.
 ///
 /// *Result*: the exit status: 0 when the host ended it, 1 after an error, which is told on stderr.
 int run_bridge(std::string_view where, bridge_options options = {});

@@ -250,7 +250,7 @@ COMCP_DECL void client_exchange::stream_ended()
     if (what_ != sent_kind::listen) return tell_closed();
     // A stream that stood for a while was a good one, though nothing was said on it.
     if (hub_.now() - opened_ >= std::chrono::minutes(1)) attempt_ = 0;
-    if (!pause()) finish();
+    if (!pause()) give_up(fail(errc::peer_gone, "the server ends the stream of its messages again and again"));
 }
 
 COMCP_DECL bool client_exchange::answered_all_the_same()
@@ -300,7 +300,7 @@ COMCP_DECL void client_exchange::conclude(client_connection* from)
     if (asks() == sent_kind::listen) {
         // 4xx is final (SSE 83); a server that is overloaded or away may come back.
         if ((rule_.what == reply::busy || refusal_.status >= 500) && pause()) return;
-        if (what_ == sent_kind::listen) return finish();
+        if (what_ == sent_kind::listen && !events_) return finish(); // it offers no stream
     }
     give_up(status_fault());
 }
@@ -338,8 +338,7 @@ COMCP_DECL bool client_exchange::pause()
 COMCP_DECL void client_exchange::pause_or_end(fault why)
 {
     if (pause()) return;
-    if (what_ == sent_kind::listen) return finish();
-    why.fate = outcome::unknown;
+    if (what_ != sent_kind::listen) why.fate = outcome::unknown;
     give_up(std::move(why));
 }
 

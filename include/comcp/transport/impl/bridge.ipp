@@ -70,7 +70,10 @@ inline fault bridge_messages(http::client_settings to, const bridge_options& opt
     if (options.door()) to.door = options.door();
     to.bounds = options.limits;
     to.times.connect = options.connect_time();
-    to.reconnect = [policy = policy::exponential()](const reconnect_facts& facts) { return policy.delay(facts); };
+    // A few seconds: an application that stays away is gone, and the host is to hear of it.
+    to.reconnect = [policy = policy::exponential().at_most(3)](const reconnect_facts& facts) {
+        return policy.delay(facts);
+    };
     asio::io_context io(1);
     const auto bridge = std::make_shared<message_bridge>(io.get_executor(), make_stdio_transport(options.limits),
                                                          http::make_client_transport(std::move(to)), options.limits);
