@@ -17680,7 +17680,8 @@ constexpr bool answer_counts(const reply_rule& rule, std::optional<std::int64_t>
 inline bool tells_session_gone(std::int64_t code, std::string_view message) noexcept
 {
     if (code != -32000 && code != -32001) return false;
-    constexpr std::array<std::string_view, 3> phrases = {"session not found", "unknown session", "invalid session"};
+    constexpr std::array<std::string_view, 4> phrases = {"session not found", "unknown session", "invalid session",
+                                                         "no valid session id"};
     for (std::size_t at = 0;;) {
         const std::string_view rest = message.substr(at);
         for (const std::string_view phrase : phrases)

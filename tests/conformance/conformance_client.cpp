@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The client of the protocol's conformance suite: does what the scenario in MCP_CONFORMANCE_SCENARIO asks of a client,
-// against the server whose URL is the last argument. Exit status: 0 when it went as it should, else 1.
+// against the server whose URL is the argument. Exit status: 0 when it went as it should, else 1.
 #include <comcp/http.hpp>
 
 #include <algorithm>
@@ -115,18 +115,18 @@ void print_usage(std::FILE* to)
 
 int main(int argc, char** argv)
 {
-    const std::string_view last = argc > 1 ? argv[argc - 1] : "";
-    if (last == "--help") {
+    const std::string_view word = argc == 2 ? argv[1] : "";
+    if (word == "--help") {
         print_usage(stdout);
         return 0;
     }
-    if (last.empty() || last.starts_with('-')) {
+    if (word.empty() || word.starts_with('-')) {
         print_usage(stderr);
         return 2;
     }
     const char* wanted = std::getenv("MCP_CONFORMANCE_SCENARIO");
     for (const scenario& each : scenarios)
-        if (wanted && each.name == wanted) return comcp::run(each.run(std::string(last)));
+        if (wanted && each.name == wanted) return comcp::run(each.run(std::string(word)));
     std::fprintf(stderr, "conformance_client: no scenario \"%s\"\n", wanted ? wanted : "");
     return 1;
 }

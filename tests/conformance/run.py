@@ -23,6 +23,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 import urllib.request
@@ -40,6 +41,11 @@ START_LIMIT = 20  # seconds until a server has said where it is
 END_LIMIT = 20  # until it has left after SIGTERM
 SERVER_LIMIT = 180  # one run of a server suite
 CLIENT_LIMIT = 60  # one client scenario
+
+NOWHERE = "http://127.0.0.1:9/mcp"
+# What a server offers: the method, the list in its result, what each is called.
+LISTS = {"tools/list": ("tools", "name"), "prompts/list": ("prompts", "name"), "resources/list": ("resources", "uri"),
+         "resources/templates/list": ("resourceTemplates", "uriTemplate")}  # fmt: skip
 
 # Both versions stand side by side in node/package.json under these names.
 SUITES = {"0.1.16": "conformance-0.1", "0.2.0-alpha.12": "conformance-0.2"}
@@ -175,6 +181,83 @@ class Server:
         self.process.wait()
         self.process.stdout.close()
         self.log.close()
+
+
+class Session:
+    """A handshake and requests over HTTP, as far as they are answered with JSON."""
+
+    def __init__(self, server):
+        self.url, self.session, self.last = server.url, None, 0
+        self.request("initialize", HELLO | {"capabilities": self.offered})
+        self.post({"method": "notifications/initialized"})
+
+    offered = {}  # our capabilities
+
+    def post(self, message):
+        fields = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if self.session:
+            fields |= {"Mcp-Session-Id": self.session, "MCP-Protocol-Version": REVISION}
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        request = urllib.request.Request(self.url, body, fields, method="POST")
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=10) as answer:
+            self.session = answer.headers.get("Mcp-Session-Id", self.session)
+            return answer.read()
+
+    def answer(self, message):
+        return json.loads(self.post(message))
+
+    def request(self, method, params):
+        self.last += 1
+        return self.answer({"id": self.last, "method": method, "params": params})["result"]
+
+    def offers(self):
+        """{method: the names in its list}"""
+        return {method: sorted(each[key] for each in self.request(method, {})[member])
+                for method, (member, key) in LISTS.items()}  # fmt: skip
+
+
+class StdioSession(Session):
+    """The same over stdio, with a model that says `because`."""
+
+    offered = {"sampling": {}}
+
+    def __init__(self, command):
+        self.questions, self.last = [], 0
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sys.stderr,
+                                        text=True, start_new_session=True, preexec_fn=die_with_us)  # fmt: skip
+        self.watchdog = threading.Timer(30, kill_group, [self.process])
+        self.watchdog.start()
+        self.request("initialize", HELLO | {"capabilities": self.offered})
+        self.post({"method": "notifications/initialized"})
+
+    def post(self, message):
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def answer(self, message):
+        self.post(message)
+        for line in self.process.stdout:
+            got = json.loads(line)
+            if got.get("method") == "sampling/createMessage":
+                self.questions.append(got)
+                said = {"role": "assistant", "model": "m", "content": {"type": "text", "text": "because"}}
+                self.post({"id": got["id"], "result": said})
+            elif "method" not in got and got["id"] == message["id"]:
+                return got
+        raise OSError(f"no answer to {message['method']}")
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        kill_group(self.process)
+        self.process.wait()
+        self.process.stdout.close()
+        self.watchdog.cancel()
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
@@ -326,19 +409,38 @@ exit $status
                        None if helped.status == 0 and "usage:" in helped.stdout else helped.why())
             yield case(f"{program.name} with an unknown option",
                        None if refused.status == 2 and "usage:" in refused.stderr else refused.why())
+        for name, words in (("an unknown option before the URL", ["--bogus", NOWHERE]),
+                            ("an option behind the URL", [NOWHERE, "--help"]), ("two URLs", [NOWHERE, NOWHERE]),
+                            ("no argument", [])):  # fmt: skip
+            refused = execute([self.client, *words], 10)
+            yield case(f"conformance_client with {name}",
+                       None if refused.status == 2 and "usage:" in refused.stderr else refused.why())
         yield case("conformance_server --stdio", self.stdio_problem())
 
     def stdio_problem(self):
-        messages = [{"id": 1, "method": "initialize", "params": HELLO}, {"method": "notifications/initialized"},
-                    {"id": 2, "method": "tools/list"}, {"id": 3, "method": "prompts/list"},
-                    {"id": 4, "method": "resources/read", "params": {"uri": "test://static-text"}}]  # fmt: skip
-        lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
-        ended = execute([self.server, "--stdio"], 30, given=lines)
-        if ended.status != 0:
-            return ended.why()
-        answers = {answer["id"]: answer for answer in map(json.loads, ended.stdout.splitlines()) if "id" in answer}
-        wrong = [str(answers.get(number)) for number in range(1, 5) if "result" not in answers.get(number, {})]
-        return "; ".join(wrong) or None
+        """The same server as over HTTP: all that it offers by name, a call, and a question on the way."""
+        try:
+            with Server(self.server) as server:
+                offered = Session(server).offers()
+            with StdioSession([self.server, "--stdio"]) as session:
+                mine = session.offers()
+                simple = session.request("tools/call", {"name": "test_simple_text"})
+                asked = session.request("tools/call", {"name": "test_sampling", "arguments": {"prompt": "why"}})
+                status = session.end()
+        except (KeyError, OSError, ValueError) as error:
+            return f"{type(error).__name__}: {error}"
+        question = session.questions[0].get("params", {}) if len(session.questions) == 1 else {}
+        wrong = {f"{name}: {mine[name]}, over HTTP {offered[name]}" for name in LISTS if mine[name] != offered[name]}
+        wrong |= {f"no {name}" for name in LISTS if not mine[name]}
+        if simple["content"] != [{"type": "text", "text": "This is a simple text response for testing."}]:
+            wrong.add(str(simple))
+        if [message["content"] for message in question.get("messages", [])] != [{"type": "text", "text": "why"}]:
+            wrong.add(f"it asked {session.questions}")
+        if "because" not in asked["content"][0]["text"]:
+            wrong.add(str(asked))
+        if status != 0:
+            wrong.add(f"exit status {status}")
+        return "; ".join(sorted(wrong)) or None
 
     def ipv6_problem(self, server):
         """The same port at ::1."""

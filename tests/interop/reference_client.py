@@ -62,6 +62,8 @@ class Peer:
     def serve(self, method, params):
         if method == "roots/list" and "roots" in self.table:
             return {"result": {"roots": [{"uri": uri} for uri in self.table["roots"]]}}
+        if method in ("sampling/createMessage", "elicitation/create") and "answers" in self.table:
+            return self.answer(params)
         if method == "sampling/createMessage" and "sampling" in self.table:
             return {"result": {"role": "assistant", "model": "interop-model", "stopReason": "endTurn",
                                "content": {"type": "text", "text": self.table["sampling"]}}}
@@ -74,6 +76,19 @@ class Peer:
         if method == "ping":
             return {"result": {}}
         return {"error": {"code": -32601, "message": "no such method"}}
+
+    def answer(self, params):
+        """What the step says, with the defaults of a form; an answer that does not fit it is not sent."""
+        asked = self.step.setdefault("asked", [])
+        asked.append(params)
+        answer = self.step["answers"][len(asked) - 1]
+        form = params.get("requestedSchema", {}).get("properties", {})
+        for name, field in form.items() if answer.get("action") == "accept" else ():
+            if "default" in field:
+                answer["content"].setdefault(name, field["default"])
+            if "maximum" in field and answer["content"][name] > field["maximum"]:
+                return {"error": {"code": -32603, "message": f"{name} does not fit the form"}}
+        return {"result": answer}
 
     def start(self, method, params, on_progress=None):
         self.next_id += 1
@@ -101,6 +116,8 @@ class Peer:
         capabilities = {name: value for name, value in offers.items() if name in self.table}
         if "url_elicitation" in self.table:
             capabilities["elicitation"]["url"] = {}
+        if "answers" in self.table:
+            capabilities |= {"sampling": {"tools": {}}, "elicitation": {"form": {}, "url": {}}}
         result = self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": capabilities,
                                              "clientInfo": {"name": "reference", "version": "1"}})
         self.send(method="notifications/initialized")
@@ -183,7 +200,7 @@ class Web(Peer):
                 newer, answered = self.events(self.open("GET", last_event=last))
                 last = newer or last
         except urllib.error.HTTPError as error:
-            if error.code != 404 or resuming:
+            if error.code not in (400, 404) or resuming:  # 400 of server-everything
                 return self.take({"id": number, "error": {"code": 0, "message": str(error), "unknown": resuming}})
             self.session = None  # it is gone, and this call was not begun
             self.begin()
@@ -244,6 +261,10 @@ def wrong(call, message, events):
     error = message.get("error")
     if call.get("expect_unknown"):
         return None if error and error.get("unknown") else f"wanted an unknown outcome, got {message}"
+    if "expect_asked" in call and not subset(call["expect_asked"], call.get("asked")):
+        return f"asked: got {call.get('asked')}, wanted {call['expect_asked']}"
+    if "expect_urls" in call and not subset(call["expect_urls"], (error or {}).get("data", {}).get("elicitations")):
+        return f"URLs: got {message}, wanted {call['expect_urls']}"
     if "expect_error_code" in call:
         return None if error and error["code"] == call["expect_error_code"] else f"wanted an error, got {message}"
     if error:
@@ -339,7 +360,7 @@ def main():
         events, enough = [], threading.Event()
         cancel_after = call.get("cancel_after_progress", 0)
 
-        def on_progress(params):
+        def on_progress(params, events=events, enough=enough, cancel_after=cancel_after):
             events.append(params)
             if cancel_after and len(events) >= cancel_after:
                 enough.set()

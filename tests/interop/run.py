@@ -273,6 +273,9 @@ def servers():
     found["server-go"] = (["go"], lambda: [GO_PEER, "server"], "fixed")
     for version in ("v1", "v2"):
         found[f"server-ts-{version}"] = (["npm"], lambda version=version: [node(), NODE_DIR / f"server_{version}.mjs"], "fixed")
+        found[f"server-ts-{version}@more"] = (["npm"], lambda version=version: [node(), NODE_DIR / f"server_{version}.mjs",
+                                                                                "--more"], "more")
+    found["server-python@more"] = (["python"], lambda: [PYTHON, HERE / "python" / "more_server.py"], "more")
     return found
 
 
@@ -368,7 +371,7 @@ def server_groups(client, under_test, era, names=None, suffix=""):
 
 def http_parser_groups(bin_dir):
     """What our HTTP parsers accept, against Node's own parser."""
-    program, checks = bin_dir / "http_parse", ("requests", "responses")
+    program, checks = bin_dir / "http_parse", ("requests", "responses", "bounds")
     yield Group("node-http", ["npm"], checks,
                 lambda: checks_of(execute([node(), NODE_DIR / "http_differential.mjs", program]), checks), program)
 
@@ -386,9 +389,9 @@ def read_if_there(path):
 
 # ---- over HTTP -------------------------------------------------------------------------------------------------------
 
-# The event with step 2 of a call of `slow` that has 7 steps, and step 1 of one that has 9.
-STEP_2_OF_7 = rb'(?m)^data:(?=[^\n]*"step 2")(?=[^\n]*"total": ?7[.,}0])'
-STEP_1_OF_9 = rb'(?m)^data:(?=[^\n]*"step 1")(?=[^\n]*"total": ?9[.,}0])'
+# The event with step 2 of a call that has 7 steps, and step 1 of one that has 9.
+STEP_2_OF_7 = rb'(?m)^data:(?=[^\n]*"progress": ?2[.,}])(?=[^\n]*"total": ?7[.,}])'
+STEP_1_OF_9 = rb'(?m)^data:(?=[^\n]*"progress": ?1[.,}])(?=[^\n]*"total": ?9[.,}])'
 
 
 def http_servers():
@@ -399,7 +402,7 @@ def http_servers():
             def start(env, command=command):
                 port = free_port()
                 return Served([*command(), "streamableHttp"], {"PORT": str(port), **env}, port)
-        elif name in PINNED_SDK:
+        elif name.removesuffix("@more") in PINNED_SDK:
             option = "-http" if name == "server-go" else "--http"
             start = lambda env, command=command, option=option: Served([*command(), option, "0"], env)
         else:
@@ -464,6 +467,10 @@ def http_client_groups(start, under_test, lenient=False, suffix="", needs=()):
     for sdk in ("v1", "v2"):
         runs[f"ts-{sdk}-client@killed"] = (["npm"], lambda sdk=sdk: [node(), NODE_DIR / "client.mjs", sdk, "--killed",
                                                                      "--"], ["initialize", "killed", "lost", "again"])
+    for name, flag in (("python-client", "--killed"), ("go-client", "-killed")):
+        more, command = clients("legacy")[name]
+        runs[f"{name}@killed"] = (more, lambda command=command, flag=flag: [*command()[:-1], flag, "--"],
+                                  ["initialize", "killed", "lost", "again"])
     for name, (more, command, checks) in runs.items():
         full_name = f"http:{name}{suffix}"
 
@@ -504,6 +511,16 @@ def end_session(server, tap):
     urllib.request.urlopen(request, timeout=10).close()
 
 
+def cut(tap, server):
+    """Cuts the connection. server-everything sends again what there is and nothing that comes later, so whoever comes
+    back to it has to wait until the call is over."""
+    if server == "server-everything":
+        upstream = tap.upstream
+        tap.lead_to(None)
+        threading.Timer(0.5, tap.lead_to, [upstream]).start()
+    return True
+
+
 def http_server_groups(client, under_test, suffix=""):
     """One table client against every published server that speaks HTTP."""
     for server, (needs, start) in http_servers().items():
@@ -511,12 +528,12 @@ def http_server_groups(client, under_test, suffix=""):
         names = ["connect", "list", *(call["check"] for call in table["calls"]), "close", "wire"]
         full_name = f"http:{server}{suffix}"
 
-        def run(start=start, table=table, names=names, full_name=full_name):
+        def run(start=start, table=table, names=names, full_name=full_name, server=server):
             filled = fill({**table, "era": "legacy"}, "")
             with start(table.get("env", {})) as process, HttpTap(process.port) as tap, \
                     tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
-                tap.once(STEP_2_OF_7, lambda: True)
-                tap.once(rb'"my session ends now"', lambda: end_session(process, tap))
+                tap.once(STEP_2_OF_7, lambda: cut(tap, server))
+                tap.once(rb'my session ends now"', lambda: end_session(process, tap))
                 json.dump(filled, file)
                 file.flush()
                 results = checks_of(execute([*client(), file.name, tap.url]), names[:-1])
@@ -524,24 +541,48 @@ def http_server_groups(client, under_test, suffix=""):
                 return kept(full_name, tap, results)
         yield Group(full_name, needs, names, run, under_test)
 
-        if server == "server-everything":
-            continue  # it has no tool that counts
         table = load_table("killed", server, "http")
-        names = ["connect", "list", *(call["check"] for call in table["calls"]), "close", "runs"]
+        if not table["calls"]:
+            continue
+        counts = server != "server-everything"  # it has no tool that does
+        names = ["connect", "list", *(call["check"] for call in table["calls"]), "close", *(["runs"] if counts else [])]
         full_name = f"http:{server}@killed{suffix}"
 
-        def run_killed(start=start, table=table, names=names, full_name=full_name):
+        def run_killed(start=start, table=table, names=names, full_name=full_name, counts=counts):
             with tempfile.TemporaryDirectory(prefix="interop-") as scratch:
                 path, runs = pathlib.Path(scratch) / "table.json", pathlib.Path(scratch) / "runs"
                 path.write_text(json.dumps({**table, "era": "legacy"}))
                 with Restarted(lambda: start({"INTEROP_RUNS": str(runs)})) as process, \
                         HttpTap(process.server.port) as tap:
                     process.arm(tap)
-                    results = checks_of(execute([*client(), path, tap.url]), names[:-1])
-                    ran = read_if_there(runs)
-                    results.append(("runs", None if ran == "slow 9\n" else f"it has run: {ran!r}", ""))
+                    results = checks_of(execute([*client(), path, tap.url]), [name for name in names if name != "runs"])
+                    if counts:
+                        ran = read_if_there(runs)
+                        results.append(("runs", None if ran == "slow 9\n" else f"it has run: {ran!r}", ""))
                     return kept(full_name, tap, results)
         yield Group(full_name, needs, names, run_killed, under_test)
+
+
+# ---- the second tool set: the servers with it are among the others ---------------------------------------------------
+
+MORE_CHECKS = "initialize list ask_tools ask_url url_first ask_choices choices_unfit grow close".split()
+
+
+def more_client_groups(stdio, start, under_test, suffix="", needs=()):
+    """Published clients against one server with the second tool set, over stdio and HTTP; the one on Go has no checks."""
+    for name, (more, command) in clients("legacy").items():
+        if name == "go-client":
+            continue
+        command = lambda command=command: [*command()[:-1], "--more", "--"]
+        needed = sorted({*more, *needs})
+        yield Group(f"{name}@more{suffix}", needed, MORE_CHECKS,
+                    lambda command=command: checks_of(execute([*command(), *stdio()]), MORE_CHECKS), under_test)
+        full_name = f"http:{name}@more{suffix}"
+
+        def run(command=command, full_name=full_name):
+            with start({}) as server, HttpTap(server.port) as tap:
+                return kept(full_name, tap, checks_of(execute([*command(), tap.url]), MORE_CHECKS))
+        yield Group(full_name, needed, MORE_CHECKS, run, under_test)
 
 
 # ---- over the HTTP+SSE of 2024-11-05 ---------------------------------------------------------------------------------
@@ -653,6 +694,9 @@ def all_groups(options):
         table_client = lambda: [sys.executable, HERE / "reference_client.py"]
         yield from server_groups(table_client, None, "legacy")
         yield from http_server_groups(table_client, None)
+        for name in ("server-ts-v1", "server-ts-v2", "server-python"):
+            needs, command, _ = servers()[f"{name}@more"]
+            yield from more_client_groups(command, http_servers()[f"{name}@more"][1], None, f"@{name}", needs)
         for name in PINNED_SDK:
             yield from http_client_groups(http_servers()[name][1], None, True, f"@{name}", http_servers()[name][0])
         for name in PINNED_SDK:
@@ -679,6 +723,7 @@ def all_groups(options):
     yield from http_client_groups(start, server)
     yield from inspector_groups(served_words(start), server, prefix="http:", most=1)
     yield from http_server_groups(lambda: [client], client)
+    yield from more_client_groups(lambda: [server, "--more"], lambda env: Served([server, "--more", "--http", "0"], env), server)
     yield from old_client_groups(start, server)
     yield from old_server_groups(lambda: [client], client)
 

@@ -184,6 +184,7 @@ func runClient(args []string) int {
 	era := flags.String("era", "legacy", "legacy or auto")
 	revision := flags.String("version", "2025-11-25", "the revision to ask for in the legacy era")
 	lenient := flags.Bool("lenient", false, "an unknown tool may be a tool error")
+	killed := flags.Bool("killed", false, "only a call in whose middle the server is killed and started again")
 	_ = flags.Parse(args)
 	command := flags.Args()
 	if len(command) == 0 {
@@ -280,6 +281,9 @@ func runClient(args []string) int {
 	})
 	if session == nil {
 		return 1
+	}
+	if *killed {
+		return runKilled(ctx, session, func() *mcp.ClientSession { return must(client.Connect(ctx, newTransport(), options)) })
 	}
 	call := func(name string, arguments any) *mcp.CallToolResult {
 		return must(session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: arguments}))
@@ -553,6 +557,39 @@ func runClient(args []string) int {
 			return ""
 		})
 	}
+	if !allOk {
+		return 1
+	}
+	return 0
+}
+
+// Somebody kills the server in the middle of the first call and starts it again.
+func runKilled(ctx context.Context, session *mcp.ClientSession, connect func() *mcp.ClientSession) int {
+	call := func(name string, arguments map[string]any) (*mcp.CallToolResult, error) {
+		inner, stop := context.WithTimeout(ctx, 5*time.Second)
+		defer stop()
+		params := &mcp.CallToolParams{Name: name, Arguments: arguments}
+		params.SetProgressToken(name)
+		return session.CallTool(inner, params)
+	}
+	check("killed", func() string {
+		_, err := call("slow", map[string]any{"steps": 9, "delay_ms": 100})
+		expect(err != nil, "the call ended as if nothing had happened")
+		return err.Error()
+	})
+	check("lost", func() string {
+		_, err := call("echo", map[string]any{"text": "lost"})
+		// The SDK may have heard it already, when it came back for the stream; then its error does not wrap the one for it.
+		expect(err != nil && strings.Contains(err.Error(), mcp.ErrSessionMissing.Error()), "a call in a session that is gone ended with %v", err)
+		return err.Error()
+	})
+	check("again", func() string {
+		_ = session.Close()
+		session = connect()
+		same(textOf(must(call("echo", map[string]any{"text": "again"}))), "again", "text")
+		expect(session.Close() == nil, "close")
+		return ""
+	})
 	if !allOk {
 		return 1
 	}

@@ -3,9 +3,10 @@
 // Streamable HTTP (over the HTTP+SSE of 2024-11-05 where the URL ends with /sse), checks the fixed tool set (see ../README.md) and prints one JSON line per check. Exit status 0
 // only if all are ok.
 //
-//   node client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] [--killed] -- CMD ARGS... | URL
+//   node client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] [--killed | --more] -- CMD ARGS... | URL
 
 import { isDeepStrictEqual } from 'node:util';
+import * as more from './more_client.mjs';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const TOOLS = ['add', 'ask_elicit', 'ask_roots', 'ask_sampling', 'ask_url', 'echo', 'fail', 'grow', 'image', 'log', 'mixed', 'slow', 'touch'];
@@ -18,11 +19,12 @@ const options = argv.slice(0, split);
 const [command, ...args] = argv.slice(split + 1);
 const sdk = options[0];
 if (split < 0 || !command || !['v1', 'v2'].includes(sdk)) {
-    console.error('usage: client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] [--killed] -- CMD ARGS... | URL');
+    console.error('usage: client.mjs v1|v2 [--era legacy|auto|modern] [--lenient] [--killed | --more] -- CMD ARGS... | URL');
     process.exit(2);
 }
 const era = options.includes('--era') ? options[options.indexOf('--era') + 1] : 'legacy';
 const lenient = options.includes('--lenient');
+const withMore = options.includes('--more'); // the second tool set
 const http = command.startsWith('http:');
 const old = http && command.endsWith('/sse');
 
@@ -81,6 +83,7 @@ async function onElicit(request) {
     return { action: 'accept', content: { name: 'Ada' } };
 }
 
+const handlers = withMore ? more : { capabilities, onSampling, onElicit };
 const stdioOptions = { command, args, env: process.env, stderr: 'inherit' };
 const httpOptions = {
     reconnectionOptions: { initialReconnectionDelay: 100, maxReconnectionDelay: 500, reconnectionDelayGrowFactor: 2, maxRetries: 5 }
@@ -93,10 +96,10 @@ if (sdk === 'v1') {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const types = await import('@modelcontextprotocol/sdk/types.js');
     newClient = () => {
-        const made = new Client(info, { capabilities });
-        made.setRequestHandler(types.ListRootsRequestSchema, onRoots);
-        made.setRequestHandler(types.CreateMessageRequestSchema, onSampling);
-        made.setRequestHandler(types.ElicitRequestSchema, onElicit);
+        const made = new Client(info, { capabilities: handlers.capabilities });
+        if (!withMore) made.setRequestHandler(types.ListRootsRequestSchema, onRoots);
+        made.setRequestHandler(types.CreateMessageRequestSchema, handlers.onSampling);
+        made.setRequestHandler(types.ElicitRequestSchema, handlers.onElicit);
         return made;
     };
     newTransport = () => {
@@ -108,10 +111,10 @@ if (sdk === 'v1') {
     const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
     const mode = era === 'modern' ? { pin: '2026-07-28' } : era;
     newClient = () => {
-        const made = new Client(info, { capabilities, versionNegotiation: { mode, probe: { timeoutMs: 5000 } } });
-        made.setRequestHandler('roots/list', onRoots);
-        made.setRequestHandler('sampling/createMessage', onSampling);
-        made.setRequestHandler('elicitation/create', onElicit);
+        const made = new Client(info, { capabilities: handlers.capabilities, versionNegotiation: { mode, probe: { timeoutMs: 5000 } } });
+        if (!withMore) made.setRequestHandler('roots/list', onRoots);
+        made.setRequestHandler('sampling/createMessage', handlers.onSampling);
+        made.setRequestHandler('elicitation/create', handlers.onElicit);
         return made;
     };
     newTransport = () => {
@@ -193,6 +196,12 @@ if (options.includes('--killed')) {
         await echoes('again');
         await client.close();
     });
+    process.exit(allOk ? 0 : 1);
+}
+
+if (withMore) {
+    await more.run({ check, same, expect, call, client: () => client, seen, told, textOf });
+    await check('close', () => client.close());
     process.exit(allOk ? 0 : 1);
 }
 

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Whatever comcp's HTTP parsers accept, Node's own parser accepts too and reads the same.
+// Whatever comcp's HTTP parsers accept, Node's own parser accepts too and reads the same; and with the same limits it
+// refuses the same heads beyond them.
 //
-//   node http_differential.mjs HTTP_PARSE    prints one JSON line per check: requests, responses
+//   node http_differential.mjs HTTP_PARSE    prints one JSON line per check: requests, responses, bounds
 import { spawnSync } from 'node:child_process';
 import http from 'node:http';
 import net from 'node:net';
 
 const COUNT = 6000;
 const WAIT_MS = 5000; // a parser that still waits for bytes has not read the same
-const LIMITS = { insecureHTTPParser: false, maxHeaderSize: (8 + 64) * 1024 + 1024 };
+// Ours: 8 KiB for the line and 64 KiB for the fields; Node refuses what reaches its limit.
+const LIMITS = { insecureHTTPParser: false, maxHeaderSize: (8 + 64) * 1024 + 1 };
+const MOST_FIELDS = 100;
 
 const text = (base64) => Buffer.from(base64, 'base64').toString('latin1');
 
-function casesOf(program, kind) {
-  const run = spawnSync(program, [kind, String(COUNT), '1'], { encoding: 'latin1', maxBuffer: 1 << 28 });
+function printed(program, ...words) {
+  const run = spawnSync(program, words, { encoding: 'latin1', maxBuffer: 1 << 28 });
   if (run.status !== 0) throw new Error(`${program}: ${run.error ?? run.stderr}`);
-  return run.stdout.trim().split('\n').map((line) => {
-    const value = JSON.parse(line);
+  return run.stdout.trim().split('\n').map((line) => JSON.parse(line));
+}
+
+function casesOf(program, kind) {
+  return printed(program, kind, String(COUNT), '1').map((value) => {
     const fields = value.fields.map(text);
     return { ...value, fields, body: text(value.body), bytes: Buffer.from(value.text, 'base64'), reason: text(value.reason ?? '') };
   });
@@ -52,7 +58,7 @@ async function requests(cases) {
       response.end();
     }, (error) => seen?.reject(error));
   });
-  server.maxHeadersCount = 0;
+  server.maxHeadersCount = MOST_FIELDS;
   server.on('clientError', (error, socket) => {
     asked.get(socket.remotePort)?.reject(error);
     socket.destroy();
@@ -92,7 +98,7 @@ async function responses(cases) {
     current = one;
     return within(new Promise((resolve, reject) => {
       const request = http.request({ ...LIMITS, host: '127.0.0.1', port: server.address().port, method: one.asked, agent: false });
-      request.maxHeadersCount = 0;
+      request.maxHeadersCount = MOST_FIELDS;
       request.on('error', reject);
       request.on('response', (response) => {
         const { statusCode, statusMessage, httpVersion, rawHeaders } = response;
@@ -125,12 +131,83 @@ async function compare(cases, members, ask) {
   return undefined;
 }
 
+// What Node counts of a head: the target or the reason, the names and the values, but no blanks and line ends.
+function weight(head) {
+  const [first, ...fields] = head.split('\r\n').filter((line) => line);
+  const counted = first.startsWith('HTTP/') ? first.slice('HTTP/1.1 200 '.length) : first.split(' ')[1];
+  return fields.reduce((sum, line) => sum + line.replace(/: ?/, '').length, counted.length);
+}
+
+// What a parser with our limits says of a head at their bounds: how many names it has read, or why it read none. Of a
+// response with too many fields it drops some, where we refuse it.
+async function namesOfRequest(bytes, limits) {
+  const answer = Promise.withResolvers();
+  const server = http.createServer(limits, (request, response) => {
+    answer.resolve(Object.keys(request.headersDistinct).length);
+    response.end();
+  });
+  server.maxHeadersCount = MOST_FIELDS;
+  server.on('clientError', (error, socket) => {
+    answer.resolve(error.code);
+    socket.destroy();
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket = net.connect(server.address().port, '127.0.0.1', () => socket.write(bytes));
+  socket.on('error', () => {});
+  return within(answer.promise).finally(() => {
+    socket.destroy();
+    server.close();
+    server.closeAllConnections();
+  });
+}
+
+async function namesOfResponse(bytes, limits) {
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(bytes));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const answer = new Promise((resolve) => {
+    const request = http.request({ ...limits, host: '127.0.0.1', port: server.address().port, agent: false });
+    request.maxHeadersCount = MOST_FIELDS;
+    request.on('error', (error) => resolve(error.code));
+    request.on('response', (response) => {
+      resolve(Object.keys(response.headersDistinct).length);
+      request.destroy();
+    });
+    request.end();
+  });
+  return within(answer).finally(() => server.close());
+}
+
+async function bounds(program) {
+  let count = 0;
+  for (const [kind, names] of [['request', namesOfRequest], ['response', namesOfResponse]]) {
+    const cases = printed(program, kind, 'bounds');
+    for (const { what, over, accepted, names: sent, text: base64 } of cases) {
+      const at = cases.find((one) => one.what === what && one.over === 0);
+      const maxHeaderSize = what === 'count' ? LIMITS.maxHeaderSize : weight(text(at.text)) + 1;
+      const got = await names(Buffer.from(base64, 'base64'), { ...LIMITS, maxHeaderSize });
+      const refused = got === 'HPE_HEADER_OVERFLOW' || (what === 'count' && got === MOST_FIELDS);
+      if (accepted !== over <= 0 || (accepted ? got !== sent : !refused)) {
+        return [count, `${kind}, ${what} ${over}: we ${accepted ? 'accept' : 'refuse'}, Node: ${got} of ${sent}`];
+      }
+      ++count;
+    }
+  }
+  return [count, undefined];
+}
+
 let failed = false;
+const report = (check, ok, detail) => {
+  failed ||= !ok;
+  console.log(JSON.stringify({ check, ok, detail }));
+};
 for (const [check, kind, run] of [['requests', 'request', requests], ['responses', 'response', responses]]) {
   const [count, problem] = await run(casesOf(process.argv[2], kind));
   const enough = count > COUNT / 5; // else the comparison would say little
-  const ok = problem === undefined && enough;
-  failed ||= !ok;
-  console.log(JSON.stringify({ check, ok, detail: problem ?? `${count} of ${COUNT} messages accepted and read alike` }));
+  report(check, problem === undefined && enough, problem ?? `${count} of ${COUNT} messages accepted and read alike`);
 }
+const [judged, problem] = await bounds(process.argv[2]);
+report('bounds', problem === undefined && judged === 18, problem ?? `${judged} heads judged alike`);
 process.exit(failed ? 1 : 0);

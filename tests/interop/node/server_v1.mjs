@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: MIT
 // The fixed tool set (see ../README.md) on the official TypeScript SDK v1, over stdio or, with
-// `--http PORT`, Streamable HTTP and the HTTP+SSE of 2024-11-05.
+// `--http PORT`, Streamable HTTP and the HTTP+SSE of 2024-11-05. With `--more` before it, the second tool set instead.
 
 import { completable } from '@modelcontextprotocol/sdk/server/completable.js';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { SubscribeRequestSchema, UnsubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { SubscribeRequestSchema, UnsubscribeRequestSchema, UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { MIXED, PLACE, PNG, addCatalog, countRun, logLines, sleep, text } from './fixed.mjs';
 import { serveHttp } from './http.mjs';
+import { addMore } from './more_server.mjs';
 
-function make() {
+function makeMore() {
+    const server = new McpServer({ name: 'interop-ts-v1', version: '1.0.0' });
+    const sample = (_, params) => server.server.createMessage(params);
+    const elicit = (_, params) => server.server.elicitInput(params);
+    addMore(server, { z, schema: shape => shape, sample, elicit, UrlsFirst: UrlElicitationRequiredError });
+    return server;
+}
+
+function makeFixed() {
     const server = new McpServer({ name: 'interop-ts-v1', version: '1.0.0' }, { capabilities: { logging: {}, resources: { subscribe: true } } });
 
     server.registerTool('echo', { description: 'Gives the text back', inputSchema: { text: z.string() } }, async args => text(args.text));
@@ -79,8 +88,10 @@ function make() {
     return server;
 }
 
-if (process.argv[2] === '--http') {
-    serveHttp(Number(process.argv[3]), make, StreamableHTTPServerTransport, SSEServerTransport);
+const words = process.argv.slice(2);
+const make = words[0] === '--more' ? (words.shift(), makeMore) : makeFixed;
+if (words[0] === '--http') {
+    serveHttp(Number(words[1]), make, StreamableHTTPServerTransport, SSEServerTransport);
 } else {
     process.stdin.on('end', () => process.exit(0)); // v1 does not look for the end of input itself
     await make().connect(new StdioServerTransport());

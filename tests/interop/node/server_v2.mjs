@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: MIT
 // The fixed tool set (see ../README.md) on the official TypeScript SDK v2, over stdio (both eras) or, with
-// `--http PORT`, Streamable HTTP (handshake era):
+// `--http PORT`, Streamable HTTP (handshake era). With `--more` before it, the second tool set instead.
 // inputRequired() is a result of 2026-07-28; for older clients the SDK sends the requests itself.
 
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import { McpServer, ResourceTemplate, completable, inputRequired, inputResponse } from '@modelcontextprotocol/server';
+import { McpServer, ResourceTemplate, UrlElicitationRequiredError, completable, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { MIXED, PLACE, PNG, addCatalog, countRun, logLines, sleep, text } from './fixed.mjs';
 import { serveHttp } from './http.mjs';
+import { addMore } from './more_server.mjs';
 
 const none = z.object({});
 
-function make() {
+function makeMore() {
+    const server = new McpServer({ name: 'interop-ts-v2', version: '1.0.0' });
+    const sample = (ctx, params) => ctx.mcpReq.requestSampling(params);
+    const elicit = (ctx, params) => ctx.mcpReq.elicitInput(params);
+    addMore(server, { z, schema: shape => z.object(shape), sample, elicit, UrlsFirst: UrlElicitationRequiredError });
+    return server;
+}
+
+function makeFixed() {
     const server = new McpServer({ name: 'interop-ts-v2', version: '1.0.0' }, { capabilities: { logging: {}, resources: { subscribe: true } } });
     const tool = (name, description, inputSchema, handler, more = {}) => server.registerTool(name, { description, inputSchema, ...more }, handler);
     // Asks for one thing in the first round and answers in the second.
@@ -79,5 +88,7 @@ function make() {
     return server;
 }
 
-if (process.argv[2] === '--http') serveHttp(Number(process.argv[3]), make, NodeStreamableHTTPServerTransport);
+const words = process.argv.slice(2);
+const make = words[0] === '--more' ? (words.shift(), makeMore) : makeFixed;
+if (words[0] === '--http') serveHttp(Number(words[1]), make, NodeStreamableHTTPServerTransport);
 else serveStdio(make);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A client on the official Python SDK: the same checks as ../node/client.mjs.
 
-python client.py [--era legacy|auto|modern] [--lenient] -- CMD ARGS... | URL
+python client.py [--era legacy|auto|modern] [--lenient] [--killed | --more] -- CMD ARGS... | URL
 """
 
 import argparse
@@ -23,6 +23,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import (CreateMessageResult, ElicitResult, Implementation, ListRootsResult, PromptReference,
                        ResourceTemplateReference, Root, TextContent)
+
+import more_client
 
 warnings.simplefilter("ignore", MCPDeprecationWarning)  # roots and sampling
 
@@ -90,11 +92,13 @@ class Http:
     """One connection over Streamable HTTP, whose session id the SDK keeps to itself."""
 
     def __init__(self, url):
-        self.url, self.session, self.version = url, None, None
+        self.url, self.session, self.failed = url, None, None
         self.web = httpx2.AsyncClient(timeout=30, event_hooks={"response": [self.note]})
 
     async def note(self, response):
         self.session = response.headers.get("mcp-session-id", self.session)
+        if response.request.method == "POST":
+            self.failed = response.status_code if response.is_error else None
 
     def transport(self):
         return tapped(streamable_http_client(self.url, http_client=self.web))
@@ -130,7 +134,7 @@ async def on_elicit(context, params):
     return ElicitResult(action="accept", content={"name": "Ada"})
 
 
-async def checks(client, era, lenient, over_http):
+async def checks(client, era, lenient, over_http, more):
     version = client.protocol_version
     modern = version >= "2026-07-28"
     call = client.call_tool
@@ -282,6 +286,10 @@ async def checks(client, era, lenient, over_http):
                 await waiting[0].wait()
         return found()
 
+    if more:  # the second tool set
+        report("initialize", True, version)
+        return await more_client.run(client, seen, told, check, same, expect, text_of)
+
     async def resources():
         found = [(each.uri, each.name, each.description, each.mime_type)
                  for each in (await client.list_resources()).resources]
@@ -417,6 +425,39 @@ async def checks(client, era, lenient, over_http):
         await check(name, body)
 
 
+async def killed(connection):
+    """Somebody kills the server in the middle of a call and starts it again."""
+    http = connection()
+    async with http.client() as client:
+        async def slow():
+            async def on_progress(done, total, message):
+                pass
+            try:
+                await client.call_tool("slow", {"steps": 9, "delay_ms": 100}, read_timeout_seconds=3,
+                                       progress_callback=on_progress)
+            except MCPError as error:
+                return error.message
+            raise AssertionError("the call ended as if nothing had happened")
+
+        async def lost():
+            try:
+                await client.call_tool("echo", {"text": "lost"})
+            except MCPError as error:
+                same(http.failed, 404, "status")
+                return error.message
+            raise AssertionError("a call in a session that is gone has succeeded")
+
+        report("initialize", True, "")
+        await check("killed", slow)
+        await check("lost", lost)
+    again = connection()
+
+    async def echo():
+        async with again.client() as client:
+            same(text_of(await client.call_tool("echo", {"text": "again"})), "again", "text")
+    await check("again", echo)
+
+
 async def expired(connection):
     """A session that somebody else ended."""
     http = connection()
@@ -437,6 +478,8 @@ async def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--era", choices=["legacy", "auto", "modern"], default="legacy")
     parser.add_argument("--lenient", action="store_true")
+    parser.add_argument("--killed", action="store_true")
+    parser.add_argument("--more", action="store_true")
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     old = options.command[0].endswith("/sse")  # the HTTP+SSE of 2024-11-05
@@ -444,6 +487,10 @@ async def main():
     mode = "2026-07-28" if options.era == "modern" else options.era
 
     def client_on(transport):
+        if options.more:
+            return Client(transport, mode=mode, sampling_callback=more_client.on_sampling,
+                          sampling_capabilities=more_client.CAPABILITIES, elicitation_callback=more_client.on_elicit,
+                          read_timeout_seconds=20)
         return Client(transport, mode=mode, sampling_callback=on_sampling, list_roots_callback=on_roots,
                       elicitation_callback=on_elicit, read_timeout_seconds=20,
                       client_info=Implementation(name="interop-python", version="1.0.0"))
@@ -453,6 +500,9 @@ async def main():
         http.client = lambda: client_on(http.transport())
         return http
 
+    if options.killed:
+        await killed(connection)
+        sys.exit(0 if all_ok else 1)
     if over_http:
         http = connection()
         transport = http.transport()
@@ -465,7 +515,7 @@ async def main():
     try:
         async with client_on(transport) as client:
             connected = True
-            await checks(client, options.era, options.lenient, over_http)
+            await checks(client, options.era, options.lenient, over_http, options.more)
             started = time.monotonic()
         took = time.monotonic() - started
         if over_http:
@@ -474,7 +524,7 @@ async def main():
         report("close", True, "")
     except Exception as error:
         report("close" if connected else "initialize", False, repr(error))
-    if over_http and connected:
+    if over_http and connected and not options.more:
         await check("expired", lambda: expired(connection))
     sys.exit(0 if all_ok else 1)
 

@@ -275,12 +275,12 @@ class Events(EventStore):
         return stream
 
 
-def serve_http(port):
+def serve_http(port, served=server):
     """Prints the URL on the first line of standard output."""
     listener = socket.create_server(("127.0.0.1", port))
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
     # So late that the call is over by then: this SDK may lose an event that comes while others are sent again.
-    app = server.streamable_http_app(event_store=Events(), retry_interval=700)
+    app = served.streamable_http_app(event_store=Events(), retry_interval=700)
     uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
 
 

@@ -4,23 +4,25 @@
 // include no header of ours that includes Asio (and no precompiled one).
 #include <comcp/error.hpp>
 #include <comcp/http/parser.hpp>
+#include <comcp/limits.hpp>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/verb.hpp>
-#include <boost/none.hpp>
 #include <boost/optional/optional.hpp>
 
+#include "bounds.hpp"
 #include "catch.hpp"
 #include "events.hpp"
 #include "generator.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -33,6 +35,7 @@ namespace
 {
 
 constexpr int messages = 20000;
+constexpr comcp::http_limits bounds;
 
 struct outcome
 {
@@ -51,7 +54,7 @@ std::vector<std::string> printed(const Head& head)
 }
 
 template <bool Request>
-bool read_ours(std::string_view text, bool to_head, outcome& out)
+bool read_ours(std::string_view text, bool to_head, outcome& out, std::uint64_t body_limit = comcp::limits().message)
 {
     std::conditional_t<Request, http::request_parser, http::response_parser> parser;
     if constexpr (!Request) parser.reset(to_head ? "HEAD" : "POST");
@@ -59,7 +62,10 @@ bool read_ours(std::string_view text, bool to_head, outcome& out)
         http::parse_step step = parser.step(text.substr(out.used));
         out.used += step.used;
         out.body += step.body;
-        if (step.what == http::parse_step::kind::head) out.head = printed(parser.head());
+        if (step.what == http::parse_step::kind::head) {
+            out.head = printed(parser.head());
+            parser.body_limit(body_limit);
+        }
         if constexpr (!Request) {
             if (step.what == http::parse_step::kind::need_more) step = parser.eof();
         }
@@ -68,18 +74,21 @@ bool read_ours(std::string_view text, bool to_head, outcome& out)
     }
 }
 
-// Beast's parser, whose own container would sort equal names together. The functions do not say `override`, because the
-// newest Beast has one more of them.
+// Beast's parser with our limits, whose own container would sort equal names together. The functions do not say
+// `override`, because the newest Beast has one more of them.
 template <bool Request>
 class beast_parser : public beast::basic_parser<Request>
 {
 public:
-    explicit beast_parser(outcome& out) : out_(out)
+    beast_parser(outcome& out, std::uint64_t body_limit) : out_(out)
     {
-        this->header_limit(std::numeric_limits<std::uint32_t>::max());
-        this->body_limit(boost::none);
+        this->header_limit(bounds.line + 2);
+        this->body_limit(body_limit);
         this->eager(true);
     }
+
+    /// Its limit holds for the first line and for the fields, in some versions for both together.
+    void line_is_over() { this->header_limit(bounds.fields + 2); }
 
     int status = 0;
 
@@ -99,9 +108,10 @@ private:
         status = code;
         out_.head = {text(version) + " " + std::to_string(code) + " " + text(reason)};
     }
-    void on_field_impl(beast::field name, string_view name_text, string_view value, error&)
+    void on_field_impl(beast::field name, string_view name_text, string_view value, error& failed)
     {
         if (in_trailer_) return;
+        if (++fields_ > bounds.field_count) failed = beast::make_error_code(beast::error::header_limit); // it has none
         out_.head.push_back(text(name_text) + ": " + text(value));
         if (!Request || name != beast::field::host) return;
         const auto host = http::parse_authority(text(value));
@@ -124,17 +134,27 @@ private:
     void on_finish_impl(error&) {}
 
     outcome& out_;
+    std::size_t fields_ = 0;
     bool in_trailer_ = false;
 };
 
 // What Beast reads of a whole message; the text of its error when it refuses.
 template <bool Request>
-std::string read_beast(std::string_view text, bool to_head, outcome& out)
+std::string read_beast(std::string_view text, bool to_head, outcome& out,
+                       std::uint64_t body_limit = comcp::limits().message)
 {
     while (true) {
-        beast_parser<Request> parser(out);
+        beast_parser<Request> parser(out, body_limit);
         if constexpr (!Request) parser.skip(to_head);
         boost::system::error_code error;
+        const std::size_t line_end = text.find('\n', out.used);
+        if (line_end != text.npos) {
+            const std::string_view line = text.substr(out.used, line_end + 1 - out.used);
+            out.used += parser.put(boost::asio::const_buffer(line.data(), line.size()), error);
+            if (error && error != beast::make_error_code(beast::error::need_more)) return error.message();
+            error = {};
+            parser.line_is_over();
+        }
         while (!parser.is_done()) {
             const std::string_view rest = text.substr(out.used);
             if (rest.empty()) {
@@ -179,8 +199,48 @@ void compare(std::uint32_t first_seed)
     CHECK(with_body > messages / 20);
 }
 
+template <bool Request>
+void compare_bounds()
+{
+    for (const http_test::bounded& each : http_test::at_the_bounds(Request, bounds)) {
+        CAPTURE(each.what, each.over);
+        outcome ours;
+        outcome theirs;
+        CHECK(read_ours<Request>(each.text, false, ours) == (each.over <= 0));
+        CHECK(read_beast<Request>(each.text, false, theirs) == (each.over <= 0 ? "" : "header limit exceeded"));
+        if (each.over > 0) continue;
+        CHECK(theirs.head == ours.head);
+        CHECK(theirs.used == ours.used);
+    }
+    constexpr std::size_t most = 1000;
+    const std::string line = Request ? "POST / HTTP/1.1\r\nHost: a\r\n" : "HTTP/1.1 200 OK\r\n";
+    for (const std::size_t size : {most - 1, most, most + 1}) {
+        const std::string rest(size - 500, 'x');
+        char number[20];
+        std::snprintf(number, sizeof number, "%zx", rest.size());
+        const std::string chunks =
+            "1f4\r\n" + std::string(500, 'x') + "\r\n" + number + "\r\n" + rest + "\r\n0\r\n\r\n";
+        for (const std::string& text :
+             {line + "Content-Length: " + std::to_string(size) + "\r\n\r\n" + std::string(size, 'x'),
+              line + "Transfer-Encoding: chunked\r\n\r\n" + chunks}) {
+            CAPTURE(text);
+            outcome ours;
+            outcome theirs;
+            CHECK(read_ours<Request>(text, false, ours, most) == (size <= most));
+            CHECK(read_beast<Request>(text, false, theirs, most) == (size <= most ? "" : "body limit exceeded"));
+            if (size <= most) CHECK(theirs.body == ours.body);
+        }
+    }
+}
+
 } // namespace
 
 TEST_CASE("Boost.Beast accepts every request that we accept, and reads the same") { compare<true>(1); }
 
 TEST_CASE("Boost.Beast accepts every response that we accept, and reads the same") { compare<false>(1000000); }
+
+TEST_CASE("With our limits Boost.Beast refuses the same beyond each bound, and nothing below")
+{
+    compare_bounds<true>();
+    compare_bounds<false>();
+}

@@ -212,7 +212,8 @@ TEST_CASE("A session that is not known is told by code and words together [107]"
     using comcp::http::tells_session_gone;
     for (const char* text :
          {"Session not found", "session not found: 1234", "SESSION NOT FOUND", "Session not found or expired",
-          "Unknown session", "Invalid session ID", "Error: Session not found", "Bad Request: x: unknown session 7"}) {
+          "Unknown session", "Invalid session ID", "Error: Session not found", "Bad Request: x: unknown session 7",
+          "Bad Request: No valid session ID provided"}) {
         INFO(text);
         CHECK(tells_session_gone(-32000, text));
         CHECK(tells_session_gone(-32001, text));
@@ -220,7 +221,7 @@ TEST_CASE("A session that is not known is told by code and words together [107]"
         CHECK_FALSE(tells_session_gone(404, text));
     }
     for (const char* text : {"", ":", ": ", "Request timed out", "Browser session not found", "the session not found",
-                             "Session", "session  not found", "Not found:session not found"}) {
+                             "Session", "session  not found", "Not found:session not found", "No valid session"}) {
         INFO(text);
         CHECK_FALSE(tells_session_gone(-32000, text));
     }
