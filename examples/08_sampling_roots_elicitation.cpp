@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A tool that asks back while it runs: where it may work, what the client's model says, and what the user wants. The
-// client answers with handlers that are set before it connects; what has no handler is not offered to servers.
+// A tool that asks back while it runs: where it may work, what the client's model says, and what the user wants; and
+// what it does at a client that refuses, or has nothing to ask. For the client's side see 14_client_features.cpp.
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 

@@ -9,7 +9,8 @@
 //     void on_bad_message(std::string_view why, std::string_view text) what could not be used; `text` is cut
 //     void on_dropped_notice(std::size_t count);                       notices that a slow host did not get
 //     void on_late_answer(std::string_view id);                        an answer nobody waits for any more
-//     void on_closed(const comcp::fault& why);                         the session ended
+//     void on_handler_failed(std::string_view id, std::string_view why) what a server's handler threw that no peer is
+//     told void on_closed(const comcp::fault& why);                         the session ended
 #pragma once
 
 #include <comcp/result.hpp>
@@ -35,6 +36,7 @@ struct observer_table
     void (*bad_message)(void*, std::string_view, std::string_view) = nullptr;
     void (*dropped_notice)(void*, std::size_t) = nullptr;
     void (*late_answer)(void*, std::string_view) = nullptr;
+    void (*handler_failed)(void*, std::string_view, std::string_view) = nullptr;
     void (*closed)(void*, const fault&) = nullptr;
 };
 
@@ -71,6 +73,15 @@ constexpr observer_table make_observer_table()
         t.late_answer = [](void* o, std::string_view id) { static_cast<Observer*>(o)->on_late_answer(id); };
     } else {
         static_assert(!requires { &Observer::on_late_answer; }, "observer: on_late_answer takes (std::string_view id)");
+    }
+    if constexpr (requires(Observer& o, std::string_view text) { o.on_handler_failed(text, text); }) {
+        t.handler_failed = [](void* o, std::string_view id, std::string_view why) {
+            static_cast<Observer*>(o)->on_handler_failed(id, why);
+        };
+    } else {
+        static_assert(
+            !requires { &Observer::on_handler_failed; },
+            "observer: on_handler_failed takes (std::string_view id, std::string_view why)");
     }
     if constexpr (requires(Observer& o, const fault& why) { o.on_closed(why); }) {
         t.closed = [](void* o, const fault& why) { static_cast<Observer*>(o)->on_closed(why); };
@@ -119,6 +130,10 @@ public:
     void late_answer(std::string_view id) const
     {
         if (table_->late_answer) table_->late_answer(object_, id);
+    }
+    void handler_failed(std::string_view id, std::string_view why) const
+    {
+        if (table_->handler_failed) table_->handler_failed(object_, id, why);
     }
     void closed(const fault& why) const
     {

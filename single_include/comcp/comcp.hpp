@@ -1462,7 +1462,8 @@ public:
     /// `structuredContent`, of any type; nothing when it was not there, which is not the same as null (F-7).
     std::optional<json::value> structured;
     bool is_error = false;
-    json::object meta; ///< `_meta`
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
     /// What was malformed, one sentence each; empty for a sound result.
     std::vector<std::string> oddities;
     /// The whole result as it was received, when it was kept: numbers have their exact text there. It goes before
@@ -2809,7 +2810,8 @@ class elicitation_result
 public:
     elicitation_action action = elicitation_action::cancel;
     json::object content;
-    json::object meta; ///< `_meta`
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
 
     elicitation_result() = default;
     explicit elicitation_result(elicitation_action what) : action(what) {}
@@ -2927,11 +2929,23 @@ public:
     }
 };
 
+/// What a model may be called: its name, or a part of it.
+class model_hint
+{
+public:
+    std::string name;
+    json::object extra; ///< members that the specification does not name
+
+    model_hint() = default;
+    model_hint(std::string wanted) : name(std::move(wanted)) {}
+    model_hint(const char* wanted) : name(wanted) {}
+};
+
 /// Which model is wanted; priorities are from 0 to 1. The client decides.
 class model_preferences
 {
 public:
-    std::vector<std::string> hints; ///< names or parts of names, the best first
+    std::vector<model_hint> hints; ///< the best first
     std::optional<double> cost_priority;
     std::optional<double> speed_priority;
     std::optional<double> intelligence_priority;
@@ -2939,6 +2953,9 @@ public:
 
     model_preferences() = default;
 };
+
+/// Further hints of one request are dropped by the reader.
+inline constexpr std::size_t max_model_hints = 1000;
 
 /// Which servers' context the client should add. All but `none` need the client's sampling.context.
 enum class include_context {
@@ -2980,8 +2997,9 @@ public:
     std::optional<json::object> metadata; ///< for the provider of the model
     std::vector<tool> tools;              ///< since 2025-11-25
     std::optional<comcp::tool_choice> tool_choice;
-    json::object meta;  ///< `_meta`
-    json::object extra; ///< members that the specification does not name
+    json::object tool_choice_extra; ///< members of `toolChoice` that the specification does not name
+    json::object meta;              ///< `_meta`
+    json::object extra;             ///< members that the specification does not name
     /// What was malformed and could be passed over, one sentence each.
     std::vector<std::string> oddities;
 
@@ -3369,6 +3387,7 @@ struct log_message
     log_level level = log_level::info;
     std::string logger;
     json::value data;
+    json::object extra{}; ///< members that are not listed here, `_meta` among them
 };
 
 /// Reads the params of notifications/message. A level that is not known reads as `info`: the text matters more.
@@ -3767,6 +3786,7 @@ private:
 // Roots: the places that a client tells a server to work in. Guidance, not access control (2025-11-25, roots).
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -3785,6 +3805,10 @@ struct root
     root() = default;
     explicit root(std::string where, std::string shown = {}) : uri(std::move(where)), name(std::move(shown)) {}
 };
+
+/// What is wrong with a root (`errc::invalid_argument`); nothing when it is sound: a `file://` URI without dot
+/// segments, escaped or not (2025-11-25, roots, security).
+std::optional<fault> check_root(const root& place);
 
 /// Further roots of one list are dropped by the reader.
 inline constexpr std::size_t max_roots = 1000;
@@ -3948,7 +3972,8 @@ public:
     /// The newest revision that is offered.
     revision newest = latest_legacy;
 
-    /// Offers roots to the server (2025-11-25, roots). Set anew with `client.set_roots`.
+    /// Offers roots to the server (2025-11-25, roots). Set anew with `client.set_roots`. One that is no `file://` URI,
+    /// or has dot segments, makes `connect` fail: errc::invalid_argument (`check_root`).
     client_options& roots(std::vector<root> places)
     {
         roots_ = std::move(places);
@@ -3993,8 +4018,9 @@ public:
         return *this;
     }
 
-    /// Told of the id of an elicitation by URL that is done, `(const std::string&)`. Ids that the host does not know
-    /// are to be ignored (H-24).
+    /// Told of the id of an elicitation by URL that is done, `(const std::string&)`, once for each of which the server
+    /// spoke in this session: in a question, or in the error of a request (`url_elicitations`). Other ids are ignored
+    /// (2025-11-25, elicitation: H-24).
     template <class F>
     client_options& on_elicitation_complete(F handler)
     {
@@ -4830,7 +4856,8 @@ struct json_result
 //     void on_bad_message(std::string_view why, std::string_view text) what could not be used; `text` is cut
 //     void on_dropped_notice(std::size_t count);                       notices that a slow host did not get
 //     void on_late_answer(std::string_view id);                        an answer nobody waits for any more
-//     void on_closed(const comcp::fault& why);                         the session ended
+//     void on_handler_failed(std::string_view id, std::string_view why) what a server's handler threw that no peer is
+//     told void on_closed(const comcp::fault& why);                         the session ended
 
 #include <concepts>
 #include <cstddef>
@@ -4853,6 +4880,7 @@ struct observer_table
     void (*bad_message)(void*, std::string_view, std::string_view) = nullptr;
     void (*dropped_notice)(void*, std::size_t) = nullptr;
     void (*late_answer)(void*, std::string_view) = nullptr;
+    void (*handler_failed)(void*, std::string_view, std::string_view) = nullptr;
     void (*closed)(void*, const fault&) = nullptr;
 };
 
@@ -4889,6 +4917,15 @@ constexpr observer_table make_observer_table()
         t.late_answer = [](void* o, std::string_view id) { static_cast<Observer*>(o)->on_late_answer(id); };
     } else {
         static_assert(!requires { &Observer::on_late_answer; }, "observer: on_late_answer takes (std::string_view id)");
+    }
+    if constexpr (requires(Observer& o, std::string_view text) { o.on_handler_failed(text, text); }) {
+        t.handler_failed = [](void* o, std::string_view id, std::string_view why) {
+            static_cast<Observer*>(o)->on_handler_failed(id, why);
+        };
+    } else {
+        static_assert(
+            !requires { &Observer::on_handler_failed; },
+            "observer: on_handler_failed takes (std::string_view id, std::string_view why)");
     }
     if constexpr (requires(Observer& o, const fault& why) { o.on_closed(why); }) {
         t.closed = [](void* o, const fault& why) { static_cast<Observer*>(o)->on_closed(why); };
@@ -4937,6 +4974,10 @@ public:
     void late_answer(std::string_view id) const
     {
         if (table_->late_answer) table_->late_answer(object_, id);
+    }
+    void handler_failed(std::string_view id, std::string_view why) const
+    {
+        if (table_->handler_failed) table_->handler_failed(object_, id, why);
     }
     void closed(const fault& why) const
     {
@@ -5058,6 +5099,11 @@ public:
     /// The arguments that have their values already (since 2025-06-18).
     std::map<std::string, std::string, std::less<>> context;
     json::object meta; ///< `_meta`
+    // Members that are not listed here, of the params and of their parts.
+    json::object extra;
+    json::object reference_extra; ///< such as `title`, since 2025-06-18
+    json::object argument_extra;
+    json::object context_extra;
 
     completion_request() = default;
     completion_request(completion_reference of, std::string name, std::string typed)
@@ -5082,6 +5128,8 @@ public:
     std::optional<std::int64_t> total; ///< how many there are, sent or not
     std::optional<bool> has_more;      ///< whether there are more than `values`
     json::object meta;                 ///< `_meta`
+    json::object extra;                ///< members of the result that the specification does not name
+    json::object values_extra;         ///< the same of `completion`, where the values are
 
     completion() = default;
     explicit completion(std::vector<std::string> all) : values(std::move(all)) {}
@@ -5405,7 +5453,8 @@ public:
     ///
     /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy;
     /// errc::peer_gone with the server's exit status and last words; errc::unsupported for a version that we do not
-    /// speak. *Cancellation*: gives the attempt up; the child is killed.
+    /// speak; errc::invalid_argument for roots that cannot be offered. *Cancellation*: gives the attempt up; the child
+    /// is killed.
     task<void> connect() { return detail::client_connect(core_, policies_->timeouts.connect(core_->server->launch())); }
 
     /// All tools, over all pages.
@@ -5504,6 +5553,9 @@ public:
 
     /// Offers other roots from now on, and tells the server. The handshake declares whether there are any: in a session
     /// that began without, these count from the next one on.
+    ///
+    /// *Errors*: errc::invalid_argument when one is no `file://` URI, or has dot segments (`check_root`); the roots
+    /// that were offered stay.
     void set_roots(std::vector<root> places) { detail::client_set_roots(*core_, std::move(places)); }
 
     bool connected() const { return detail::client_connected(*core_); }
@@ -8816,7 +8868,8 @@ public:
     // the client's error; errc::invalid_message when the answer cannot be what was asked for; otherwise as every
     // request. *Cancellation*: the client is told.
 
-    /// Asks for the client's roots (2025-11-25, roots).
+    /// Asks for the client's roots (2025-11-25, roots). They are as the client said: `check_root` tells which are
+    /// sound.
     task<std::vector<root>> list_roots(request_options options = {});
     /// How often the client has said that its roots changed: those that were got at an older count may be stale.
     std::uint64_t roots_changes() const;
@@ -8849,9 +8902,12 @@ public:
     void elicitation_complete(std::string id) const;
 
     /// For the library: what belongs to the call's arguments.
-    void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta);
+    void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta,
+                bool owes_structure);
     /// For the library: the handler does not run on the session's executor.
     bool elsewhere() const { return elsewhere_; }
+    /// For the library: the call's tool declared an output schema.
+    bool owes_structure() const { return owes_structure_; }
     /// For the library.
     const detail::handler_environment& environment() const { return *environment_; }
     /// For the library.
@@ -8868,6 +8924,7 @@ private:
     std::shared_ptr<const std::string> source_; // null: none
     std::shared_ptr<const json::object> meta_;
     bool elsewhere_;
+    bool owes_structure_ = false;
 };
 
 } // namespace comcp::inline COMCP_ABI
@@ -8909,11 +8966,13 @@ class reply
 {
 public:
     /// Answers in the reader's turn, without an admitted request.
-    reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route);
+    reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route,
+          bool owes_structure = false);
     /// Answers the context's request. `ctx` stands in the frame that the reply stands in.
     explicit reply(const context& ctx);
 
-    // A tool's.
+    // A tool's. One that declared an output schema has failed when its result has no structured content (2025-06-18,
+    // tools, output schema: F-8).
     void send_nothing() const;
     void send_text(std::string_view text) const;
     void send_result(const tool_result& value) const;
@@ -8937,6 +8996,10 @@ public:
 private:
     template <class Write>
     void send(Write write) const;
+    bool owes_structure() const;
+    void send_unstructured() const;
+    /// Tells the observer why a handler failed.
+    void observe_failure(std::string_view why) const;
 
     const wire::codec& codec_; // codecs live for ever
     const handler_environment& shared_;
@@ -8944,6 +9007,7 @@ private:
     const rpc::id* id_ = nullptr;
     const answer_route* route_ = nullptr;
     const context* context_ = nullptr;
+    bool owes_structure_ = false;
 };
 
 } // namespace detail
@@ -9664,7 +9728,9 @@ public:
     tool_handle& read_only();
     tool_handle& idempotent();
     tool_handle& destructive(bool value);
-    /// The schema of `structuredContent`, for a tool whose result is not a described struct.
+    /// The schema of `structuredContent`, for a tool whose result is not a described struct. A result without
+    /// structured content is then a failure of the handler (F-8). *Errors*: errc::invalid_argument when the schema has
+    /// another type than "object", which is added when none is there (F-6).
     tool_handle& output_schema(json::object schema);
 
     const std::string& name() const { return key(); }
@@ -9977,6 +10043,9 @@ public:
 
     /// Registers a tool whose schema is written by hand; the handler takes `json::object` and optionally a context. Its
     /// arguments are only checked to be an object.
+    ///
+    /// *Errors*: errc::invalid_argument when the name is empty or taken, or a schema has another type than "object",
+    /// which is added when none is there (F-6).
     template <class Handler>
     tool_handle raw_tool(comcp::tool described, Handler handler)
     {
@@ -9994,7 +10063,8 @@ public:
     /// `comcp::blocking` as for tools. A handler that throws is answered as an internal error with a fixed text: see
     /// server/handler_error.hpp for what it can say.
     ///
-    /// *Errors*: errc::invalid_argument when the URI is empty or taken.
+    /// *Errors*: errc::invalid_argument when the URI is taken, or is none: it begins with a scheme and has no spaces
+    /// (RFC 3986: G-8).
     template <class Handler>
     resource_handle resource(std::string uri, std::string name, Handler handler)
     {
@@ -10012,7 +10082,8 @@ public:
     /// first template, in the order of registration, that it follows and whose variables bind to the struct. Of `file:`
     /// URIs those are refused that could leave a directory.
     ///
-    /// *Errors*: errc::invalid_argument when the template is malformed or taken, or lacks a variable of the struct.
+    /// *Errors*: errc::invalid_argument when the template is malformed or taken, begins with no scheme, or lacks a
+    /// variable of the struct.
     template <class Handler>
     resource_template_handle resource_template(std::string uri_template, std::string name, Handler handler)
     {
@@ -12033,6 +12104,8 @@ public:
     /// All notifications but `notifications/cancelled` and the progress of our own calls.
     virtual void on_notification(const rpc::message& notification) = 0;
     virtual void on_event(role_event) {}
+    /// The peer answered a request of ours with an error. Called before what came after it is read.
+    virtual void on_refused(const rpc_error&) {}
     /// The session has ended; called once, before it is joined. An empty fault is an orderly end.
     virtual void on_ended(const fault&) {}
     /// A server answers what it cannot read; a client counts it and goes on.
@@ -12635,7 +12708,7 @@ private:
 
     void on_answer(const rpc::message& message, exchange_id exchange);
 
-    static fault refusal(const json::object& object);
+    fault refusal(const json::object& object);
     static fault refused_with(rpc_error peer);
 
     /// The peer could not read the id. It belongs to the call of its exchange, or to the only one in flight, or to
@@ -14135,8 +14208,10 @@ private:
 /// that fails there is answered with -32603 and what is known of the failure.
 ///
 /// When the host closes stdin, the application sees that, and answers that are owed still have the close limit (10 s)
-/// to come. SIGTERM and SIGINT end it without that. When the application leaves, the bridge ends too; over HTTP, where
-/// nothing stands between two messages, with the next one that does not reach it.
+/// to come. SIGTERM and SIGINT end it without that. When the application leaves, the bridge ends too. Over HTTP that
+/// shows when the stream of its messages ends and cannot be opened again within 3 attempts (at most 7 s, or what the
+/// application asked for), and where it has no such stream, with the next message that does not reach it. The session
+/// of a bridge that is killed ends at once on a socket, over HTTP by the application's idle limit.
 ///
 /// *Result*: the exit status: 0 when the host ended it, 1 after an error, which is told on stderr.
 int run_bridge(std::string_view where, bridge_options options = {});
@@ -14586,6 +14661,53 @@ COMCP_DECL std::string elicitation_question::write(const request& asked, result 
 // What a client does with the messages of its server: answers its requests with the host's handlers, and passes notices
 // on. One object per session, on the session's executor.
 
+// ---- comcp/client/awaited_urls.hpp
+//
+// The elicitations by URL whose end a server may tell of: those that it has asked for in this session, by a request or
+// by the error -32042. Not for whether the user went there: nobody tells a client that.
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// The newest ids, each once.
+class awaited_urls
+{
+public:
+    static constexpr std::size_t max_ids = 256;
+    static constexpr std::size_t max_id = 1024; ///< bytes; the end of one with a longer id is not told
+
+    void add(std::string_view id)
+    {
+        if (id.empty() || id.size() > max_id || std::ranges::find(ids_, id) != ids_.end()) return;
+        if (ids_.size() == max_ids) ids_.pop_front();
+        ids_.emplace_back(id);
+    }
+    void add(const rpc_error& refused)
+    {
+        for (const elicitation_request& each : url_elicitations(refused)) add(each.elicitation_id);
+    }
+    /// Forgets an id; false when it was not awaited (2025-11-25, elicitation: ids that are unknown or were completed
+    /// already must be ignored).
+    bool take(std::string_view id)
+    {
+        const auto found = std::ranges::find(ids_, id);
+        if (found == ids_.end()) return false;
+        ids_.erase(found);
+        return true;
+    }
+
+private:
+    std::deque<std::string> ids_;
+};
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/client/notices.hpp
 //
 // Delivers notices to the host, one at a time and in order, without ever holding up an answer. What a slow callback
@@ -14723,6 +14845,7 @@ public:
 
     void on_request(const rpc::message& request, const answer_route& route) override;
     void on_notification(const rpc::message& notice) override;
+    void on_refused(const rpc_error& why) override { urls_.add(why); }
     bool serves() const override { return false; }
 
     void describe_peer(middleware_message& message) const override { message.peer = server().server.name(); }
@@ -14752,6 +14875,7 @@ private:
     std::shared_ptr<notice_pump> notices_;
     std::optional<std::vector<root>> roots_;
     std::shared_ptr<const agreement> agreed_;
+    awaited_urls urls_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -15386,10 +15510,18 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     made->listen();
 }
 
+/// 2025-11-25, roots: a client must validate its root URIs (H-2).
+inline void refuse_bad_roots(const std::vector<root>& places)
+{
+    for (const root& each : places)
+        if (auto wrong = check_root(each)) throw error(std::move(*wrong));
+}
+
 COMCP_DECL task<void> client_connect(std::shared_ptr<client_core> core, duration limit)
 {
     if (core->connecting) throw error(fail(errc::invalid_argument, "the client is connecting already"));
     if (client_connected(*core)) throw error(fail(errc::invalid_argument, "the client is connected already"));
+    if (core->roots) refuse_bad_roots(*core->roots);
     core->closed = false;
     core->connect_limit = limit;
     auto making = make_session(core, limit);
@@ -15487,6 +15619,7 @@ COMCP_DECL void client_abandon(client_core& core)
 
 COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
 {
+    refuse_bad_roots(places);
     core.roots = std::move(places);
     ++core.roots_version;
     if (!client_connected(core) || !core.role->offers_roots()) return; // not declared, so not spoken of (B-6)
@@ -15939,6 +16072,8 @@ COMCP_DECL void client_session::elicit(const rpc::message& request, const answer
     const question_handler* handler = nullptr;
     if (!mode || *mode == "form") handler = &options_->form_elicitation();
     else if (*mode == "url") handler = &options_->url_elicitation();
+    if (handler == &options_->url_elicitation() && *handler)
+        urls_.add(string_member(*request.params, "elicitationId").value_or(""));
     if (handler && *handler) return ask(request, route, *handler);
     session_.answer_error(&request.id, route, rpc_code::invalid_params, "this mode was not declared");
 }
@@ -15982,6 +16117,8 @@ COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std
 
 COMCP_DECL void client_session::on_notification(const rpc::message& notice)
 {
+    if (!session_.codec().find(wire::sender::server, wire::kind::notification, notice.method, session_.spoken()))
+        return; // not in this revision
     if (notice.method == method::tools_list_changed) return notices_->tools_changed(session_);
     if (notice.method == method::resources_list_changed) return notices_->resources_changed(session_);
     if (notice.method == method::prompts_list_changed) return notices_->prompts_changed(session_);
@@ -15993,7 +16130,7 @@ COMCP_DECL void client_session::on_notification(const rpc::message& notice)
     }
     if (notice.method == method::elicitation_complete) {
         std::string id = read_elicitation_complete(*notice.params);
-        if (!id.empty()) notices_->elicited(session_, std::move(id));
+        if (urls_.take(id)) notices_->elicited(session_, std::move(id));
     }
 }
 
@@ -19040,7 +19177,7 @@ COMCP_DECL void client_exchange::stream_ended()
     if (what_ != sent_kind::listen) return tell_closed();
     // A stream that stood for a while was a good one, though nothing was said on it.
     if (hub_.now() - opened_ >= std::chrono::minutes(1)) attempt_ = 0;
-    if (!pause()) finish();
+    if (!pause()) give_up(fail(errc::peer_gone, "the server ends the stream of its messages again and again"));
 }
 
 COMCP_DECL bool client_exchange::answered_all_the_same()
@@ -19090,7 +19227,7 @@ COMCP_DECL void client_exchange::conclude(client_connection* from)
     if (asks() == sent_kind::listen) {
         // 4xx is final (SSE 83); a server that is overloaded or away may come back.
         if ((rule_.what == reply::busy || refusal_.status >= 500) && pause()) return;
-        if (what_ == sent_kind::listen) return finish();
+        if (what_ == sent_kind::listen && !events_) return finish(); // it offers no stream
     }
     give_up(status_fault());
 }
@@ -19128,8 +19265,7 @@ COMCP_DECL bool client_exchange::pause()
 COMCP_DECL void client_exchange::pause_or_end(fault why)
 {
     if (pause()) return;
-    if (what_ == sent_kind::listen) return finish();
-    why.fate = outcome::unknown;
+    if (what_ != sent_kind::listen) why.fate = outcome::unknown;
     give_up(std::move(why));
 }
 
@@ -22476,12 +22612,12 @@ private:
         std::string().swap(hello_);
     }
 
-    /// Of servers that know no POST at this URL (2025-11-25, transports: backwards compatibility, E-52). A JSON-RPC
-    /// error in the body comes from one that reads POSTs, unless it says that it takes none.
+    /// Of servers that know no POST at this URL, whatever is in the body (2025-11-25, transports: backwards
+    /// compatibility, E-52). An error with the id of the request is its answer, and no refusal.
     static bool may_be_old(const fault& why)
     {
         const int status = why.http ? why.http->status : 0;
-        return status == 405 || ((status == 400 || status == 404) && !why.rpc);
+        return status == 400 || status == 404 || status == 405;
     }
 
     task<void> receive_first(transport_batch& batch)
@@ -24504,6 +24640,10 @@ COMCP_DECL result<completion_request> read_completion_request(const json::object
         }
     }
     read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"ref", "argument", "context", "_meta"});
+    read.reference_extra = detail::unknown_members(*reference, {"type", type == "ref/prompt" ? "name" : "uri"});
+    read.argument_extra = detail::unknown_members(*argument, {"name", "value"});
+    if (context) read.context_extra = detail::unknown_members(*context, {"arguments"});
     return read;
 }
 
@@ -24519,8 +24659,10 @@ COMCP_DECL completion read_completion(const json::object& from)
 {
     completion read;
     read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"completion", "_meta"});
     const json::object* inner = object_member(from, "completion");
     if (!inner) return read;
+    read.values_extra = detail::unknown_members(*inner, {"values", "total", "hasMore"});
     read.total = integer_member(*inner, "total");
     read.has_more = bool_member(*inner, "hasMore");
     if (const json::array* items = array_member(*inner, "values")) {
@@ -24756,6 +24898,7 @@ COMCP_DECL result<elicitation_result> read_elicitation_result(const json::object
         elicitation_result read(each);
         if (read.accepted()) read.content = detail::owned_object_member(from, "content");
         read.meta = detail::owned_object_member(from, "_meta");
+        read.extra = detail::unknown_members(from, {"action", "content", "_meta"});
         return read;
     }
     return fail(errc::invalid_message, "the answer to an elicitation is none of accept, decline and cancel");
@@ -24991,8 +25134,13 @@ COMCP_DECL std::string flatten(const tool_result& from)
 // The four formats of texts that a form can ask for: email, uri, date and date-time. Only their shape: whether an
 // address exists, or a URL should be opened, nothing here knows.
 
+// ---- comcp/protocol/uri_text.hpp
+//
+// What a URI may be made of (RFC 3986), and its escapes. Not for taking one apart, nor for what it means.
+
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -25001,6 +25149,81 @@ namespace comcp::inline COMCP_ABI::detail
 constexpr bool is_ascii_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 constexpr bool is_ascii_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+constexpr int hex_digit(char c) noexcept
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+constexpr bool is_escape(std::string_view text, std::size_t at) noexcept
+{
+    return text.size() - at >= 3 && text[at] == '%' && hex_digit(text[at + 1]) >= 0 && hex_digit(text[at + 2]) >= 0;
+}
+
+/// The text behind escapes, which are known to be whole.
+inline std::string unescape_uri(std::string_view text)
+{
+    std::string out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (is_escape(text, at)) {
+            out += static_cast<char>(hex_digit(text[at + 1]) * 16 + hex_digit(text[at + 2]));
+            at += 2;
+        } else {
+            out += text[at];
+        }
+    }
+    return out;
+}
+
+/// Whether each '%' begins an escape, and there is no NUL in any spelling.
+constexpr bool is_sound_uri(std::string_view uri) noexcept
+{
+    for (std::size_t at = 0; at < uri.size(); ++at) {
+        if (uri[at] == '\0') return false;
+        if (uri[at] == '%' && (!is_escape(uri, at) || uri.substr(at, 3) == "%00")) return false;
+    }
+    return true;
+}
+
+/// An absolute URI: a scheme, and only characters that a URI can have.
+constexpr bool is_absolute_uri(std::string_view text) noexcept
+{
+    const std::size_t colon = text.find(':');
+    if (colon == text.npos || colon == 0 || !is_ascii_letter(text.front())) return false;
+    const auto in_scheme = [](char c) {
+        return is_ascii_letter(c) || is_ascii_digit(c) || c == '+' || c == '-' || c == '.';
+    };
+    const auto in_uri = [](char c) {
+        return c > 0x20 && c < 0x7f && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
+    };
+    return std::ranges::all_of(text.substr(0, colon), in_scheme) && std::ranges::all_of(text, in_uri) &&
+           is_sound_uri(text);
+}
+
+/// Whether there is a `.` or `..` between slashes, in whatever spelling.
+inline bool has_dot_segment(std::string_view uri)
+{
+    const std::string plain = unescape_uri(uri);
+    for (std::size_t at = 0; at <= plain.size();) {
+        const std::size_t end = std::min(plain.find_first_of("/\\?#", at), plain.size());
+        const std::string_view segment = std::string_view(plain).substr(at, end - at);
+        if (segment == "." || segment == "..") return true;
+        at = end + 1;
+    }
+    return false;
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+namespace comcp::inline COMCP_ABI::detail
+{
 
 /// The number of `count` digits at the start, which are taken from the text; -1 when they are not there.
 constexpr int take_digits(std::string_view& text, std::size_t count) noexcept
@@ -25070,20 +25293,6 @@ constexpr bool is_email(std::string_view text) noexcept
     if (at == text.npos || at == 0 || at + 1 == text.size()) return false;
     if (text.substr(0, at).find('@') != text.npos && text.front() != '"') return false;
     return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
-}
-
-/// An absolute URI: a scheme, and only characters that a URI can have.
-constexpr bool is_absolute_uri(std::string_view text) noexcept
-{
-    const std::size_t colon = text.find(':');
-    if (colon == text.npos || colon == 0 || !is_ascii_letter(text.front())) return false;
-    const auto in_scheme = [](char c) {
-        return is_ascii_letter(c) || is_ascii_digit(c) || c == '+' || c == '-' || c == '.';
-    };
-    const auto in_uri = [](char c) {
-        return c > 0x20 && c < 0x7f && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
-    };
-    return std::ranges::all_of(text.substr(0, colon), in_scheme) && std::ranges::all_of(text, in_uri);
 }
 
 constexpr bool is_known_format(std::string_view format) noexcept
@@ -25498,6 +25707,7 @@ COMCP_DECL log_message read_log_message(const json::object& from)
     read.level = parse_log_level(level).value_or(log_level::info);
     read.logger = detail::text_member(from, "logger");
     if (const json::value* data = member(from, "data")) read.data = detail::owned(*data);
+    read.extra = detail::unknown_members(from, {"level", "logger", "data"});
     return read;
 }
 
@@ -25709,6 +25919,16 @@ COMCP_DECL resource_result read_resource_result(const json::object& from, std::s
 namespace comcp::inline COMCP_ABI
 {
 
+COMCP_DECL std::optional<fault> check_root(const root& place)
+{
+    const auto refuse = [&](const char* why) {
+        return fail(errc::invalid_argument, "the root \"" + place.uri + "\" " + why);
+    };
+    if (!place.uri.starts_with("file://") || !detail::is_absolute_uri(place.uri)) return refuse("is no file:// URI");
+    if (detail::has_dot_segment(place.uri)) return refuse("has dot segments");
+    return std::nullopt;
+}
+
 COMCP_DECL std::vector<root> read_roots(const json::object& from)
 {
     std::vector<root> read;
@@ -25763,7 +25983,9 @@ inline model_preferences read_model_preferences(const json::object& from)
     if (const json::array* hints = array_member(from, "hints")) {
         for (const json::value& hint : *hints) {
             const json::object* object = hint.if_object();
-            if (object && string_member(*object, "name")) read.hints.push_back(text_member(*object, "name"));
+            if (!object) continue;
+            if (read.hints.size() == max_model_hints) break;
+            read.hints.emplace_back(text_member(*object, "name")).extra = unknown_members(*object, {"name"});
         }
     }
     read.cost_priority = number_member(from, "costPriority");
@@ -25830,6 +26052,7 @@ COMCP_DECL result<sampling_request> read_sampling_request(const json::object& fr
         const std::string_view mode = string_member(*choice, "mode").value_or("auto");
         read.tool_choice = detail::parse_tool_choice(mode);
         if (!read.tool_choice) return fail(errc::invalid_argument, "toolChoice.mode must be auto, required or none");
+        read.tool_choice_extra = detail::unknown_members(*choice, {"mode"});
     }
     read.meta = detail::owned_object_member(from, "_meta");
     read.extra =
@@ -25999,8 +26222,10 @@ COMCP_DECL void read_tool_result(const json::object& from, std::string_view sour
                 read.structured = detail::owned(value);
             } else if (key == "_meta") {
                 if (value.is_object()) read.meta = detail::owned(value.get_object());
-            } else if (key == "toolResult") {
+            } else if (key == "toolResult" && &object == &from) {
                 wrapped = &value;
+            } else {
+                read.extra.emplace(item.key(), detail::owned(value));
             }
         }
     };
@@ -26013,6 +26238,8 @@ COMCP_DECL void read_tool_result(const json::object& from, std::string_view sour
         } else {
             content = wrapped;
         }
+    } else if (wrapped) {
+        read.extra.emplace("toolResult", detail::owned(*wrapped));
     }
     if (content) {
         detail::read_result_content(*content, read);
@@ -26042,19 +26269,6 @@ namespace comcp::inline COMCP_ABI
 namespace detail
 {
 
-inline int hex_digit(char c) noexcept
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-inline bool is_escape(std::string_view text, std::size_t at) noexcept
-{
-    return text.size() - at >= 3 && text[at] == '%' && hex_digit(text[at + 1]) >= 0 && hex_digit(text[at + 2]) >= 0;
-}
-
 inline bool is_name_character(char c) noexcept
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -26082,31 +26296,6 @@ inline void escape_uri(std::string& out, std::string_view value, bool reserved)
             out += digits[byte & 15U];
         }
     }
-}
-
-/// The text behind escapes, which are known to be whole.
-inline std::string unescape_uri(std::string_view text)
-{
-    std::string out;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (is_escape(text, at)) {
-            out += static_cast<char>(hex_digit(text[at + 1]) * 16 + hex_digit(text[at + 2]));
-            at += 2;
-        } else {
-            out += text[at];
-        }
-    }
-    return out;
-}
-
-/// Whether each '%' begins an escape, and there is no NUL in any spelling.
-inline bool is_sound_uri(std::string_view uri) noexcept
-{
-    for (std::size_t at = 0; at < uri.size(); ++at) {
-        if (uri[at] == '\0') return false;
-        if (uri[at] == '%' && (!is_escape(uri, at) || uri.substr(at, 3) == "%00")) return false;
-    }
-    return true;
 }
 
 /// The size of the character at a place, an escape being one; 0 when a simple variable does not have it.
@@ -26400,8 +26589,9 @@ struct handler_call
     const answer_route& route;
     const comcp::executor& elsewhere;     ///< the host's executor for handlers; empty: none
     std::string_view arguments_text = {}; ///< where sources are kept, else empty
+    bool owes_structure = false;          ///< a tool that declared an output schema
 
-    reply now() const { return reply(*environment, owner, request.id, route); }
+    reply now() const { return reply(*environment, owner, request.id, route, owes_structure); }
 
     /// Takes the request in for a handler that answers later; null when it was refused.
     std::shared_ptr<inbound> admit() const;
@@ -26879,10 +27069,12 @@ COMCP_DECL task<json_result> context::ask(std::string_view what, write_params wr
     co_return co_await detail::on_executor(std::move(home), std::move(operation));
 }
 
-COMCP_DECL void context::attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta)
+COMCP_DECL void context::attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta,
+                                bool owes_structure)
 {
     source_ = std::move(source);
     meta_ = std::move(meta);
+    owes_structure_ = owes_structure;
 }
 
 COMCP_DECL const std::string& context::arguments_source() const
@@ -26927,7 +27119,7 @@ COMCP_DECL context handler_call::make_context(const std::shared_ptr<inbound>& ad
     if (!arguments_text.empty()) source = std::make_shared<const std::string>(arguments_text);
     if (const json::object* sent = request.params ? object_member(*request.params, "_meta") : nullptr)
         meta = std::make_shared<const json::object>(*sent, json::storage_ptr());
-    made.attach(std::move(source), std::move(meta));
+    made.attach(std::move(source), std::move(meta), owes_structure);
     return made;
 }
 
@@ -27110,7 +27302,7 @@ namespace comcp::inline COMCP_ABI::detail
 class resource_entry final : public entry
 {
 public:
-    /// *Errors*: errc::invalid_argument when the handler wants variables.
+    /// *Errors*: errc::invalid_argument when the URI is none, or the handler wants variables.
     resource_entry(resource described, resource_handler handler);
     resource_entry(const resource_entry&) = default;
 
@@ -27470,7 +27662,8 @@ namespace comcp::inline COMCP_ABI::detail
 class tool_entry final : public entry
 {
 public:
-    /// Makes the schemas. *Errors*: errc::invalid_argument when a note names no member.
+    /// Makes the schemas. *Errors*: errc::invalid_argument when a note names no member, or a schema is not of an
+    /// object.
     tool_entry(comcp::tool described, tool_handler handler);
     tool_entry(const tool_entry&) = default;
 
@@ -27484,6 +27677,8 @@ public:
     void call(const handler_call& call, const json::value& arguments) const;
     /// Describes a member of the arguments. *Errors*: errc::invalid_argument when there is no such member.
     void describe(std::string name, field note);
+    /// *Errors*: errc::invalid_argument when the schema is not of an object.
+    void set_output_schema(json::object schema);
 
     comcp::tool info;
 
@@ -27590,7 +27785,7 @@ COMCP_DECL tool_handle& tool_handle::destructive(bool value)
 
 COMCP_DECL tool_handle& tool_handle::output_schema(json::object schema)
 {
-    edit<detail::tool_entry>([&](detail::tool_entry& entry) { entry.info.output_schema = std::move(schema); });
+    edit<detail::tool_entry>([&](detail::tool_entry& entry) { entry.set_output_schema(std::move(schema)); });
     return *this;
 }
 
@@ -29419,6 +29614,7 @@ COMCP_DECL bool registry::remove(std::string_view key)
 //
 // How an answer is written: see server/reply.hpp.
 
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29426,18 +29622,21 @@ COMCP_DECL bool registry::remove(std::string_view key)
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL reply::reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route)
+COMCP_DECL reply::reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route,
+                        bool owes_structure)
     : codec_(*shared.codec),
       shared_(shared),
       owner_(&owner),
       id_(&id),
-      route_(&route)
+      route_(&route),
+      owes_structure_(owes_structure)
 {}
 
 COMCP_DECL reply::reply(const context& ctx)
     : codec_(*ctx.environment().codec),
       shared_(ctx.environment()),
-      context_(&ctx)
+      context_(&ctx),
+      owes_structure_(ctx.owes_structure())
 {}
 
 /// `write(std::string&)` appends the result object.
@@ -29470,18 +29669,42 @@ COMCP_DECL void reply::send_error(std::int64_t code, std::string_view message, s
                 data = std::string(data)](session& owner) { owner.answer_error(*request, code, message, data); });
 }
 
+COMCP_DECL bool reply::owes_structure() const
+{
+    return owes_structure_ && shared_.peer->version >= revision::r2025_06_18; // before, no client knows of the schema
+}
+
+COMCP_DECL void reply::observe_failure(std::string_view why) const
+{
+    if (owner_) return owner_->observer().handler_failed(id_->text(), why);
+    if (context_->cancelled()) return; // what it was made to throw
+    on_session(shared_, context_->request(), context_->elsewhere(),
+               [request = context_->request(), why = std::string(why)](session& owner) {
+                   owner.observer().handler_failed(request->id().text(), why);
+               });
+}
+
+COMCP_DECL void reply::send_unstructured() const
+{
+    observe_failure("the tool declared an output schema, and its result has no structured content");
+    send_failure("the tool failed");
+}
+
 COMCP_DECL void reply::send_nothing() const
 {
+    if (owes_structure()) return send_unstructured();
     send([](std::string& out) { out += R"({"content":[]})"; });
 }
 
 COMCP_DECL void reply::send_text(std::string_view text) const
 {
+    if (owes_structure()) return send_unstructured();
     send([&](std::string& out) { codec_.write_text_result(out, text, false, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_result(const tool_result& value) const
 {
+    if (!value.structured && !value.is_error && owes_structure()) return send_unstructured();
     send([&](std::string& out) { codec_.write_tool_result(out, value, shared_.peer->version); });
 }
 
@@ -29558,7 +29781,11 @@ COMCP_DECL void reply::send_tool_exception() const
         send_error(rpc_code::url_elicitation_required, needed.what(), data_of(needed));
     } catch (const request_error& refusal) {
         send_error(refusal.code(), refusal.what());
+    } catch (const std::exception& other) {
+        observe_failure(other.what());
+        send_failure("the tool failed");
     } catch (...) {
+        observe_failure("an unknown exception");
         send_failure("the tool failed");
     }
 }
@@ -29577,7 +29804,11 @@ COMCP_DECL void reply::send_exception(std::string_view what, std::string_view ur
         send_error(rpc_code::url_elicitation_required, needed.what(), data_of(needed));
     } catch (const request_error& refusal) {
         send_error(refusal.code(), refusal.what());
+    } catch (const std::exception& other) {
+        observe_failure(other.what());
+        send_error(rpc_code::internal_error, what);
     } catch (...) {
+        observe_failure("an unknown exception");
         send_error(rpc_code::internal_error, what);
     }
 }
@@ -29624,6 +29855,9 @@ COMCP_DECL resource_entry::resource_entry(resource described, resource_handler h
     : info(std::move(described)),
       handler_(std::move(handler))
 {
+    // 2025-11-25, resources: URIs follow RFC 3986 (G-8).
+    if (!is_absolute_uri(info.uri))
+        throw error(fail(errc::invalid_argument, "the resource \"" + info.uri + "\" is named by no URI"));
     if (handler_.texts.described || handler_.texts.copy)
         throw error(fail(errc::invalid_argument,
                          "the handler of resource \"" + info.uri + "\" wants variables, which only a template has"));
@@ -29680,6 +29914,9 @@ COMCP_DECL template_entry::template_entry(resource_template described, resource_
       handler_(std::move(handler)),
       pattern_(uri_template::parse(info.uri_template).value())
 {
+    const std::string_view head = std::string_view(info.uri_template).substr(0, info.uri_template.find('{'));
+    if (!is_absolute_uri(head) && !info.uri_template.starts_with('{'))
+        throw error(fail(errc::invalid_argument, "URI template \"" + info.uri_template + "\" begins with no scheme"));
     check_variables(pattern_, handler_.texts);
 }
 
@@ -31677,6 +31914,22 @@ COMCP_DECL void bind_texts(const text_map& from, const text_arguments& how, void
 namespace comcp::inline COMCP_ABI::detail
 {
 
+/// All revisions require `"type":"object"` at the root (F-6): put there when it is missing, and refused when it is
+/// another.
+inline json::object object_schema(json::object schema, const std::string& of)
+{
+    const json::value* type = schema.if_contains("type");
+    if (!type) {
+        json::object typed;
+        typed["type"] = "object";
+        for (json::key_value_pair& each : schema) typed.emplace(each.key(), std::move(each.value()));
+        return typed;
+    }
+    if (*type != "object")
+        throw error(fail(errc::invalid_argument, "a schema of tool \"" + of + "\" has another type than object"));
+    return schema;
+}
+
 COMCP_DECL tool_entry::tool_entry(comcp::tool described, tool_handler handler)
     : info(std::move(described)),
       handler_(std::move(handler))
@@ -31691,7 +31944,14 @@ COMCP_DECL tool_entry::tool_entry(comcp::tool described, tool_handler handler)
         info.input_schema["properties"].emplace_object();
         info.input_schema["additionalProperties"] = false;
     }
+    info.input_schema = object_schema(std::move(info.input_schema), info.name);
     if (handler_.output_schema) info.output_schema = handler_.output_schema();
+    if (info.output_schema) set_output_schema(std::move(*info.output_schema));
+}
+
+COMCP_DECL void tool_entry::set_output_schema(json::object schema)
+{
+    info.output_schema = object_schema(std::move(schema), info.name);
 }
 
 COMCP_DECL void tool_entry::write(std::string& out, const wire::codec& codec, revision at) const
@@ -31713,7 +31973,9 @@ COMCP_DECL void tool_entry::describe(std::string name, field note)
 
 COMCP_DECL void tool_entry::call(const handler_call& call, const json::value& arguments) const
 {
-    run_handler(handler_.run, call, [&](void* given) { return bind(call, arguments, given); });
+    handler_call owing = call;
+    owing.owes_structure = info.output_schema.has_value();
+    run_handler(handler_.run, owing, [&](void* given) { return bind(call, arguments, given); });
 }
 
 COMCP_DECL bool tool_entry::bind(const handler_call& call, const json::value& arguments, void* given) const
@@ -31901,7 +32163,12 @@ COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
     offer_room();
 }
 
-COMCP_DECL fault session::refusal(const json::object& object) { return refused_with(rpc::read_error(object)); }
+COMCP_DECL fault session::refusal(const json::object& object)
+{
+    fault why = refused_with(rpc::read_error(object));
+    role_->on_refused(*why.rpc);
+    return why;
+}
 
 COMCP_DECL fault session::refused_with(rpc_error peer)
 {
@@ -33741,7 +34008,10 @@ inline fault bridge_messages(http::client_settings to, const bridge_options& opt
     if (options.door()) to.door = options.door();
     to.bounds = options.limits;
     to.times.connect = options.connect_time();
-    to.reconnect = [policy = policy::exponential()](const reconnect_facts& facts) { return policy.delay(facts); };
+    // A few seconds: an application that stays away is gone, and the host is to hear of it.
+    to.reconnect = [policy = policy::exponential().at_most(3)](const reconnect_facts& facts) {
+        return policy.delay(facts);
+    };
     asio::io_context io(1);
     const auto bridge = std::make_shared<message_bridge>(io.get_executor(), make_stdio_transport(options.limits),
                                                          http::make_client_transport(std::move(to)), options.limits);
@@ -36238,6 +36508,7 @@ COMCP_DECL void write_icons(std::string& out, const std::vector<icon>& icons)
         if (!each.mime_type.empty()) write_string(out += R"(,"mimeType":)", each.mime_type);
         if (!each.sizes.empty()) write_json(out += R"(,"sizes":)", each.sizes);
         if (!each.theme.empty()) write_string(out += R"(,"theme":)", each.theme);
+        write_kept(out, each.extra);
         out += '}';
     }
     out += ']';
@@ -36557,6 +36828,7 @@ inline void write_sampling_block(std::string& out, const content& block, revisio
         }
         if (given->is_error) out += R"(,"isError":true)";
     }
+    if (block.annotations) write_annotations(out, *block.annotations, at);
     if (!block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
     write_kept(out, block.extra);
     out += '}';
@@ -36602,9 +36874,13 @@ inline void write_model_preferences(std::string& out, const model_preferences& f
     std::string members;
     if (!from.hints.empty()) {
         members += R"(,"hints":)";
-        write_array(members, from.hints, [&](const std::string& name) {
-            write_string(members += R"({"name":)", name);
-            members += '}';
+        write_array(members, from.hints, [&](const model_hint& each) {
+            std::string hint;
+            if (!each.name.empty()) write_string(hint += R"(,"name":)", each.name);
+            write_kept(hint, each.extra);
+            if (hint.empty()) hint += ' ';
+            hint.front() = '{';
+            (members += hint) += '}';
         });
     }
     if (from.cost_priority) write_number(members += R"(,"costPriority":)", *from.cost_priority);
@@ -36646,7 +36922,11 @@ inline result<void> write_sampling_request(std::string& out, const sampling_requ
         out += R"(,"tools":)";
         write_array(out, request.tools, [&](const tool& each) { legacy_codec().write_tool(out, each, at); });
     }
-    if (request.tool_choice) ((out += R"(,"toolChoice":{"mode":")") += to_string(*request.tool_choice)) += R"("})";
+    if (request.tool_choice) {
+        ((out += R"(,"toolChoice":{"mode":")") += to_string(*request.tool_choice)) += '"';
+        write_kept(out, request.tool_choice_extra);
+        out += '}';
+    }
     write_meta(out, {token, &request.meta});
     write_kept(out, request.extra);
     out += '}';
@@ -36720,6 +37000,7 @@ inline void write_elicitation_answer(std::string& out, const elicitation_result&
         out += before == '{' ? "{}" : "}";
     }
     if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
+    write_kept(out, value.extra);
     out += '}';
 }
 
@@ -36804,14 +37085,18 @@ public:
         const bool prompt = request.reference.type() == completion_reference::kind::prompt;
         out += prompt ? R"({"ref":{"type":"ref/prompt","name":)" : R"({"ref":{"type":"ref/resource","uri":)";
         write_string(out, request.reference.text());
+        write_kept(out, request.reference_extra, at >= revision::r2025_06_18 ? "" : "title");
         write_string(out += R"(},"argument":{"name":)", request.argument);
         write_string(out += R"(,"value":)", request.value);
+        write_kept(out, request.argument_extra);
         out += '}';
-        if (at >= revision::r2025_06_18 && !request.context.empty()) {
+        if (at >= revision::r2025_06_18 && (!request.context.empty() || !request.context_extra.empty())) {
             write_json(out += R"(,"context":{"arguments":)", request.context);
+            write_kept(out, request.context_extra);
             out += '}';
         }
         write_meta(out, {token, &request.meta});
+        write_kept(out, request.extra);
         out += '}';
     }
 
@@ -36856,6 +37141,7 @@ public:
         ((out += R"({"level":")") += to_string(message.level)) += '"';
         if (!message.logger.empty()) write_string(out += R"(,"logger":)", message.logger);
         write_value(out += R"(,"data":)", message.data);
+        write_kept(out, message.extra);
         out += '}';
     }
 
@@ -36919,8 +37205,7 @@ public:
             out += ']';
         }
         if (value.is_error) out += R"(,"isError":true)";
-        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
-        out += '}';
+        write_result_end(out, value);
     }
 
     void write_text_result(std::string& out, std::string_view text, bool is_error, revision) const override
@@ -37049,9 +37334,9 @@ private:
         write_json(out += R"({"completion":{"values":)", value.values);
         if (value.total) write_integer(out += R"(,"total":)", *value.total);
         if (value.has_more) write_bool(out += R"(,"hasMore":)", *value.has_more);
+        write_kept(out, value.values_extra);
         out += '}';
-        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
-        out += '}';
+        write_result_end(out, value);
     }
 
     static bool is_object_schema(const json::object& schema)

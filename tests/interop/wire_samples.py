@@ -104,7 +104,7 @@ def code(text):
 
 
 def expected_tables(lines):
-    tables = {"methods": [], "capabilities": [], "members": []}
+    tables = {"versions": [], "methods": [], "capabilities": [], "members": [], "rules": []}
     for line in lines:
         if line.get("table") == "methods":
             name, kind, side, since, until, needs = line["row"]
@@ -112,6 +112,13 @@ def expected_tables(lines):
         elif line.get("table") == "capabilities":
             name, _, side, since, until, _ = line["row"]
             tables["capabilities"].append((code(name), side, span(since, until)))
+        elif line.get("table") == "versions":
+            version, offered, answered = line["row"]
+            tables["versions"].append((code(version), code(offered), answered))
+        elif line.get("table") == "rules":
+            what, since, until = line["row"]
+            whole = REVISIONS.index(until) - REVISIONS.index(since) + 1 == line["count"]
+            tables["rules"].append((what, span(since, until) if whole else "some"))
     found = {}  # kind: {revision: members}
     for line in lines:
         if "item" not in line:
@@ -127,6 +134,14 @@ def expected_tables(lines):
         elif kind == "sampling/createMessage":
             members.update(value)
             members.update({"content as an array" for message in value["messages"] if isinstance(message["content"], list)})
+            found.setdefault("sampled message", {}).setdefault(line["at"], set()).update(*value["messages"])
+        elif kind == "completion/complete":
+            members.update(value)
+            members.update({f"ref.{key}" for key in value["ref"]})
+        elif kind == "resource link":
+            members.update(set(value) - {"_meta", "annotations"})
+        elif kind == "answer to a form":
+            members.update({"lists of strings" for each in value["content"].values() if isinstance(each, list)})
         else:
             members.update(value)
     for kind, by_revision in found.items():

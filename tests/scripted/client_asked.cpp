@@ -131,7 +131,8 @@ TEST_CASE("A typed handler is asked for a message and answers it [H-10] [H-11]")
     CHECK(seen->max_tokens == 5);
     CHECK(seen->system_prompt == "be kind");
     CHECK(seen->temperature == 0.5);
-    CHECK(seen->preferences->hints == std::vector<std::string>{"big"});
+    REQUIRE(seen->preferences->hints.size() == 1);
+    CHECK(seen->preferences->hints[0].name == "big");
     CHECK(about == "scripted x 3 2025-11-25");
 }
 
@@ -332,6 +333,77 @@ TEST_CASE("An accepted URL has no content, and its end is told later [H-24]")
     CHECK(ended == std::vector<std::string>{"e1"});
 }
 
+namespace
+{
+
+void ended(client_stage& s, std::string_view id)
+{
+    s.peer.note("notifications/elicitation/complete", R"({"elicitationId":")" + std::string(id) + R"("})");
+}
+
+/// A client whose user opens every URL, and that keeps the ids that it is told of.
+comcp::client_options opening_urls(std::vector<std::string>& told)
+{
+    comcp::client_options options;
+    options.on_url_elicitation([](const comcp::elicitation_request&) { return comcp::elicitation_result::accept(); });
+    options.on_elicitation_complete([&told](const std::string& id) { told.push_back(id); });
+    return options;
+}
+
+std::string url_question(std::string_view id)
+{
+    return R"({"mode":"url","message":"m","url":"https://x/y","elicitationId":")" + std::string(id) + R"("})";
+}
+
+} // namespace
+
+TEST_CASE("The host is told of the end of what was asked for at a URL, once, and of nothing else [H-24]")
+{
+    std::vector<std::string> told;
+    client_stage s(opening_urls(told));
+    ended(s, "e1"); // before it was asked for
+    s.peer.ask("1", "elicitation/create", url_question("e1"));
+    s.peer.next();
+    ended(s, "e2");
+    ended(s, "e1");
+    ended(s, "e1");
+    CHECK(told == std::vector<std::string>{"e1"});
+
+    auto call = s.start(s.client.call("a"));
+    const heard asked = s.peer.expect("tools/call");
+    s.peer.say(R"({"jsonrpc":"2.0","id":)" + asked.id() +
+                   R"(,"error":{"code":-32042,"message":"visit first","data":{"elicitations":[)" + url_question("e3") +
+                   ',' + url_question("e4") + "]}}}",
+               R"({"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e4"}})");
+    CHECK(comcp::url_elicitations(comcp::error(call.failure())).size() == 2);
+    ended(s, "e3");
+    ended(s, "e4");
+    CHECK(told == std::vector<std::string>{"e1", "e4", "e3"});
+}
+
+TEST_CASE("Elicitations whose end may be told of are bounded: the oldest are forgotten [H-24]")
+{
+    std::vector<std::string> told;
+    client_stage s(opening_urls(told));
+    const std::string long_id(1025, 'x');
+    s.peer.ask("1", "elicitation/create", url_question(long_id));
+    for (int i = 0; i <= 256; ++i) s.peer.ask("1", "elicitation/create", url_question(std::to_string(i)));
+    CHECK(s.peer.skip_all() == 258);
+    for (const auto* id : {"0", "1", "256"}) ended(s, id);
+    ended(s, long_id);
+    CHECK(told == std::vector<std::string>{"1", "256"});
+}
+
+TEST_CASE("A revision without the notice about a URL has none for the host [H-24]")
+{
+    std::vector<std::string> told;
+    client_stage s(opening_urls(told), "2025-06-18");
+    s.peer.ask("1", "elicitation/create", url_question("e1"));
+    s.peer.skip_all();
+    ended(s, "e1");
+    CHECK(told.empty());
+}
+
 TEST_CASE("A call that first needs the user at a URL says at which [H-24]")
 {
     client_stage s;
@@ -452,6 +524,30 @@ TEST_CASE("Roots keep their _meta, for revisions that have it [H-1]")
     s.peer.ask("1", "roots/list");
     CHECK(s.peer.next() ==
           R"({"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///a","name":"A")" + meta + "}]}}");
+}
+
+TEST_CASE("A root that is no file URI, or leaves its place, is never offered [H-1] [H-2]")
+{
+    const std::string bad = GENERATE("http://x/a", "/home/ada", "file:///a/../b");
+    comcp::client_options options;
+    options.roots({comcp::root("file:///a"), comcp::root(bad)});
+    client_stage s(std::move(options), "");
+    auto connecting = s.start(s.client.connect());
+    CHECK(connecting.failed_with(errc::invalid_argument));
+    CHECK(has(connecting.failure().text, bad));
+    CHECK(s.peer.quiet()); // not even a handshake
+
+    s.client.set_roots({comcp::root("file:///b")});
+    s.shake_hands();
+    try {
+        s.client.set_roots({comcp::root(bad)});
+        FAIL("it was taken");
+    } catch (const comcp::error& e) {
+        CHECK(e.code() == errc::invalid_argument);
+    }
+    CHECK(s.peer.quiet());
+    s.peer.ask("1", "roots/list");
+    CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///b"}]}})");
 }
 
 TEST_CASE("Roots that are set before the client connects are declared and given")

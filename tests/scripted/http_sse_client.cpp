@@ -83,10 +83,12 @@ TEST_CASE("A server that knows no POST at its URL is asked for the old stream (E
     auto connecting = s.start(s.client().connect());
     auto first = s.web.expect("initialize");
     const std::string said = first.body;
-    // Whoever takes no POST is no Streamable HTTP server, however he says so.
-    const bool in_json = status == 405 && GENERATE(false, true);
-    if (in_json) first.answer(405, "application/json", R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"no"}})");
-    else first.answer(status, "text/html", "<p>no</p>");
+    // Whoever takes no POST is no Streamable HTTP server, however he says so: only an answer to the request is one.
+    const std::string id = GENERATE("html", "", R"("id":null,)", R"("id":"server-error",)");
+    if (id == "html") first.answer(status, "text/html", "<p>no</p>");
+    else
+        first.answer(status, "application/json",
+                     R"({"jsonrpc":"2.0",)" + id + R"("error":{"code":-32000,"message":"no"}})");
     auto stream = s.web.expect("GET");
     CHECK(stream.head.target == "/mcp");
     CHECK(stream.field("Accept") == "text/event-stream");
@@ -150,18 +152,9 @@ TEST_CASE("Any other answer to the first POST is final (E-52)", "[http_sse]")
     }
     SECTION("a JSON-RPC error of this request")
     {
-        first.answer(400, "application/json",
+        first.answer(GENERATE(400, 404, 405), "application/json",
                      R"({"jsonrpc":"2.0","id":)" + first.id() + R"(,"error":{"code":-32602,"message":"bad"}})");
         code = errc::refused;
-    }
-    SECTION("a JSON-RPC error of nobody's, which only a Streamable HTTP server gives")
-    {
-        const int status = GENERATE(400, 404);
-        const std::string id = GENERATE("", R"("id":null,)", R"("id":"server-error",)");
-        first.answer(status, "application/json",
-                     R"({"jsonrpc":"2.0",)" + id + R"("error":{"code":-32000,"message":"Bad Request"}})");
-        REQUIRE(connecting.failure().rpc);
-        CHECK(connecting.failure().rpc->code == -32000);
     }
     CHECK(connecting.failed_with(code));
     CHECK(s.web.quiet());
@@ -230,6 +223,21 @@ TEST_CASE("Where there is no old stream either, the error is that of the POST an
     CHECK(has(connecting.failure().text, "no such page; nor is the old HTTP+SSE there: "));
     CHECK(has(connecting.failure().text, also));
     CHECK(s.web.quiet()); // and is final (SSE 83)
+}
+
+TEST_CASE("An error of a new server in the body of its refusal is still told when there is no old stream (E-52)",
+          "[http_sse]")
+{
+    http_stage s;
+    auto connecting = s.start(s.client().connect());
+    s.web.expect("initialize")
+        .answer(400, "application/json", R"({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no way"}})");
+    s.web.expect("GET").answer(405, "", "");
+    REQUIRE(connecting.failed_with(errc::bad_response));
+    REQUIRE(connecting.failure().rpc);
+    CHECK(connecting.failure().rpc->code == -32000);
+    CHECK(has(connecting.failure().text, "nor is the old HTTP+SSE there"));
+    CHECK(s.web.quiet());
 }
 
 TEST_CASE("An old server that wants credentials, or names a bad endpoint, says so itself", "[http_sse]")

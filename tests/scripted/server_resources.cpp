@@ -327,6 +327,17 @@ TEST_CASE("A registration that cannot work fails at once")
     s.server.resource_template("x:{a}", "", [] { return ""; });
     CHECK(fails([&] { s.server.resource("x:a", "", [] { return ""; }); }));
     CHECK(fails([&] { s.server.resource("", "", [] { return ""; }); }));
+    // RFC 3986 (G-8)
+    for (const auto* none :
+         {"no scheme or spaces", "x", "/a", "x:a b", "1x:a", "x_y:a", "x:\xc3\xa4", "x:<a>", "x:%", "x:%zz"}) {
+        INFO(none);
+        CHECK(fails([&] { s.server.resource(none, "", [] { return ""; }); }));
+    }
+    for (const auto* none : {"{a}", "x-y+z.1:a", "X:%20", "urn:a:b?c#d"}) {
+        INFO(none);
+        CHECK(fails([&] { s.server.resource(none, "", [] { return ""; }); }) == (none[0] == '{'));
+    }
+    CHECK(fails([&] { s.server.resource_template("/a/{b}", "", [] { return ""; }); }));
     CHECK(fails([&] { s.server.resource("x:b", "", [](page) { return ""; }); }));
     CHECK(fails([&] { s.server.resource_template("x:{a}", "", [] { return ""; }); }));
     CHECK(fails([&] { s.server.resource_template("x:{a", "", [] { return ""; }); }));

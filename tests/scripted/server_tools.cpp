@@ -323,6 +323,147 @@ TEST_CASE("A handler's failure is a result with the id of its call, and only too
     CHECK(s.peer.quiet());
 }
 
+namespace
+{
+
+struct failure_log
+{
+    std::shared_ptr<std::vector<std::string>> seen = std::make_shared<std::vector<std::string>>();
+    void on_handler_failed(std::string_view id, std::string_view why)
+    {
+        seen->push_back(std::string(id) + ": " + std::string(why));
+    }
+};
+struct failures_observed : comcp::default_policy
+{
+    using observer = failure_log;
+};
+
+json::object of_type(std::string_view type) { return {{"type", json::string_view(type.data(), type.size())}}; }
+
+} // namespace
+
+TEST_CASE("What a handler failed with is told to the observer, not to the client [34]")
+{
+    comcp::policy_state<failures_observed> state;
+    const auto seen = state.observer.seen;
+    basic_server_stage<failures_observed> s({}, state);
+    comcp::manual_executor host;
+    s.server.handlers_on(host.executor());
+    s.server.tool("plain", "", []() -> std::string { throw std::runtime_error("secret"); });
+    s.server.tool("later", "", []() -> comcp::task<std::string> {
+        throw 7;
+        co_return "";
+    });
+    s.server.tool("told", "", []() -> std::string { throw comcp::tool_error("for the model"); });
+    s.server.resource("x:a", "", []() -> std::string { throw std::runtime_error("hidden"); });
+    s.begin();
+    s.peer.call("1", "plain");
+    s.peer.call("2", "later");
+    s.peer.call("3", "told");
+    s.peer.ask("4", "resources/read", R"({"uri":"x:a"})");
+    host.pump(100);
+    CHECK(s.peer.skip_all() == 4);
+    CHECK(*seen == std::vector<std::string>{"1: secret", "2: an unknown exception", "4: hidden"});
+}
+
+TEST_CASE("What a handler throws because it was cancelled is no failure")
+{
+    comcp::policy_state<failures_observed> state;
+    const auto seen = state.observer.seen;
+    basic_server_stage<failures_observed> s({}, state);
+    s.server.tool("slow", "", [] { return wait_for(1s, "done"); });
+    s.begin();
+    s.peer.call("1", "slow");
+    s.peer.note("notifications/cancelled", R"({"requestId":1})");
+    s.advance(1s);
+    CHECK(s.peer.quiet());
+    CHECK(seen->empty());
+}
+
+TEST_CASE("A tool with an output schema whose result has no structure has failed [F-8]")
+{
+    comcp::policy_state<failures_observed> state;
+    const auto seen = state.observer.seen;
+    basic_server_stage<failures_observed> s({}, state);
+    const auto add = [&](std::string name, auto handler) {
+        s.server.tool(std::move(name), "", std::move(handler)).output_schema(of_type("object"));
+    };
+    const bool on_host = GENERATE(false, true);
+    comcp::manual_executor host;
+    if (on_host) s.server.handlers_on(host.executor());
+    add("text", [] { return "plain"; });
+    add("nothing", [] {});
+    add("content", [](comcp::context&) { return comcp::content::text("plain"); });
+    add("later", []() -> comcp::task<comcp::tool_result> { co_return comcp::tool_result::text("plain"); });
+    add("null", [] { return comcp::raw_json(); });
+    add("failed", [] { return comcp::tool_result::error("no disk"); });
+    add("object", [] { return json::object{{"a", 1}}; });
+    add("structured", [] {
+        comcp::tool_result made;
+        made.structured = json::object{{"a", 1}};
+        return made;
+    });
+    s.server.tool("free", "", [] { return "plain"; });
+    const std::string version = GENERATE("2025-11-25", "2025-06-18", "2025-03-26");
+    s.begin(version);
+    const auto answer = [&](const char* tool) {
+        s.peer.call("1", tool);
+        host.pump(10);
+        return s.peer.next();
+    };
+    const bool known = version != "2025-03-26"; // older clients are told of no schema
+    for (const auto* tool : {"text", "nothing", "content", "later", "null"}) {
+        INFO(tool);
+        seen->clear();
+        const std::string got = answer(tool);
+        CHECK((got == failed("1", "the tool failed")) == known);
+        CHECK(seen->size() == (known ? 1 : 0));
+        if (known) CHECK(has(seen->front(), "has no structured content"));
+    }
+    seen->clear();
+    CHECK(answer("failed") == failed("1", "no disk"));
+    CHECK(answer("free") == said("1", "plain"));
+    CHECK(has(answer("object"), R"("structuredContent":{"a":1})") == known);
+    CHECK(has(answer("structured"), R"("structuredContent":{"a":1})") == known);
+    CHECK(seen->empty());
+}
+
+TEST_CASE("Schemas written by hand are of objects [F-6]")
+{
+    server_stage s;
+    const auto fails = [&](comcp::tool described) {
+        try {
+            s.server.raw_tool(std::move(described), [](json::object) { return ""; });
+        } catch (const comcp::error& e) {
+            return e.code() == errc::invalid_argument;
+        }
+        return false;
+    };
+    comcp::tool input("a");
+    input.input_schema = of_type("array");
+    CHECK(fails(input));
+    input.input_schema = {{"type", json::array{"object"}}};
+    CHECK(fails(input));
+    comcp::tool output("b");
+    output.output_schema = of_type("string");
+    CHECK(fails(output));
+
+    comcp::tool sound("c");
+    sound.input_schema = {{"properties", json::object()}};
+    sound.output_schema = json::object{{"additionalProperties", false}};
+    CHECK_FALSE(fails(sound));
+    auto handle = s.server.tool("d", "", [] { return json::object(); });
+    CHECK_THROWS_AS(handle.output_schema(of_type("array")), comcp::error);
+    handle.output_schema({});
+    s.begin();
+    s.peer.ask("1", "tools/list");
+    CHECK(s.peer.next() ==
+          R"({"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"c","inputSchema":{"type":"object","properties":{}},)"
+          R"("outputSchema":{"type":"object","additionalProperties":false}},{"name":"d","inputSchema":)"
+          R"({"type":"object","properties":{},"additionalProperties":false},"outputSchema":{"type":"object"}}]}})");
+}
+
 // ---- changes while a call runs
 // ---------------------------------------------------------------------------------------
 

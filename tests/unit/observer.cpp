@@ -22,6 +22,10 @@ struct all_hooks
     }
     void on_dropped_notice(std::size_t count) { seen.push_back("dropped " + std::to_string(count)); }
     void on_late_answer(std::string_view id) { seen.push_back("late " + std::string(id)); }
+    void on_handler_failed(std::string_view id, std::string_view why)
+    {
+        seen.push_back("failed " + std::string(id) + ' ' + std::string(why));
+    }
     void on_closed(const comcp::fault& why) { seen.push_back("closed " + why.text); }
 };
 
@@ -38,6 +42,7 @@ void use_all(comcp::observer_ref observer)
     observer.bad_message("c", "d");
     observer.dropped_notice(5);
     observer.late_answer("6");
+    observer.handler_failed("7", "h");
     observer.closed(comcp::fail(comcp::errc::closed, "g"));
 }
 
@@ -49,7 +54,7 @@ TEST_CASE("an observer gets every hook that it has", "[observer]")
     const comcp::observer_ref ref(observer);
     use_all(ref);
     CHECK(observer.seen ==
-          std::vector<std::string>{"send a", "receive b", "bad c d", "dropped 5", "late 6", "closed g"});
+          std::vector<std::string>{"send a", "receive b", "bad c d", "dropped 5", "late 6", "failed 7 h", "closed g"});
     CHECK(ref.wants_bad_message());
     CHECK(ref.wants_late_answer());
 }

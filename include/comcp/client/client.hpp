@@ -52,7 +52,8 @@ public:
     ///
     /// *Errors*: errc::not_found, errc::spawn_failed; errc::timed_out after the connect limit of the policy;
     /// errc::peer_gone with the server's exit status and last words; errc::unsupported for a version that we do not
-    /// speak. *Cancellation*: gives the attempt up; the child is killed.
+    /// speak; errc::invalid_argument for roots that cannot be offered. *Cancellation*: gives the attempt up; the child
+    /// is killed.
     task<void> connect() { return detail::client_connect(core_, policies_->timeouts.connect(core_->server->launch())); }
 
     /// All tools, over all pages.
@@ -151,6 +152,9 @@ public:
 
     /// Offers other roots from now on, and tells the server. The handshake declares whether there are any: in a session
     /// that began without, these count from the next one on.
+    ///
+    /// *Errors*: errc::invalid_argument when one is no `file://` URI, or has dot segments (`check_root`); the roots
+    /// that were offered stay.
     void set_roots(std::vector<root> places) { detail::client_set_roots(*core_, std::move(places)); }
 
     bool connected() const { return detail::client_connected(*core_); }

@@ -4,6 +4,7 @@
 // on. One object per session, on the session's executor.
 #pragma once
 
+#include <comcp/client/awaited_urls.hpp>
 #include <comcp/client/notices.hpp>
 #include <comcp/client/options.hpp>
 #include <comcp/session/session.hpp>
@@ -30,6 +31,7 @@ public:
 
     void on_request(const rpc::message& request, const answer_route& route) override;
     void on_notification(const rpc::message& notice) override;
+    void on_refused(const rpc_error& why) override { urls_.add(why); }
     bool serves() const override { return false; }
 
     void describe_peer(middleware_message& message) const override { message.peer = server().server.name(); }
@@ -59,6 +61,7 @@ private:
     std::shared_ptr<notice_pump> notices_;
     std::optional<std::vector<root>> roots_;
     std::shared_ptr<const agreement> agreed_;
+    awaited_urls urls_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail

@@ -40,7 +40,8 @@ public:
     /// The newest revision that is offered.
     revision newest = latest_legacy;
 
-    /// Offers roots to the server (2025-11-25, roots). Set anew with `client.set_roots`.
+    /// Offers roots to the server (2025-11-25, roots). Set anew with `client.set_roots`. One that is no `file://` URI,
+    /// or has dot segments, makes `connect` fail: errc::invalid_argument (`check_root`).
     client_options& roots(std::vector<root> places)
     {
         roots_ = std::move(places);
@@ -85,8 +86,9 @@ public:
         return *this;
     }
 
-    /// Told of the id of an elicitation by URL that is done, `(const std::string&)`. Ids that the host does not know
-    /// are to be ignored (H-24).
+    /// Told of the id of an elicitation by URL that is done, `(const std::string&)`, once for each of which the server
+    /// spoke in this session: in a question, or in the error of a request (`url_elicitations`). Other ids are ignored
+    /// (2025-11-25, elicitation: H-24).
     template <class F>
     client_options& on_elicitation_complete(F handler)
     {

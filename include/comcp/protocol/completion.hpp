@@ -60,6 +60,11 @@ public:
     /// The arguments that have their values already (since 2025-06-18).
     std::map<std::string, std::string, std::less<>> context;
     json::object meta; ///< `_meta`
+    // Members that are not listed here, of the params and of their parts.
+    json::object extra;
+    json::object reference_extra; ///< such as `title`, since 2025-06-18
+    json::object argument_extra;
+    json::object context_extra;
 
     completion_request() = default;
     completion_request(completion_reference of, std::string name, std::string typed)
@@ -84,6 +89,8 @@ public:
     std::optional<std::int64_t> total; ///< how many there are, sent or not
     std::optional<bool> has_more;      ///< whether there are more than `values`
     json::object meta;                 ///< `_meta`
+    json::object extra;                ///< members of the result that the specification does not name
+    json::object values_extra;         ///< the same of `completion`, where the values are
 
     completion() = default;
     explicit completion(std::vector<std::string> all) : values(std::move(all)) {}

@@ -81,7 +81,8 @@ class elicitation_result
 public:
     elicitation_action action = elicitation_action::cancel;
     json::object content;
-    json::object meta; ///< `_meta`
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
 
     elicitation_result() = default;
     explicit elicitation_result(elicitation_action what) : action(what) {}

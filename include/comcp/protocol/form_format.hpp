@@ -5,6 +5,7 @@
 #pragma once
 
 #include <comcp/config.hpp>
+#include <comcp/protocol/uri_text.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,10 +13,6 @@
 
 namespace comcp::inline COMCP_ABI::detail
 {
-
-constexpr bool is_ascii_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-constexpr bool is_ascii_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// The number of `count` digits at the start, which are taken from the text; -1 when they are not there.
 constexpr int take_digits(std::string_view& text, std::size_t count) noexcept
@@ -85,20 +82,6 @@ constexpr bool is_email(std::string_view text) noexcept
     if (at == text.npos || at == 0 || at + 1 == text.size()) return false;
     if (text.substr(0, at).find('@') != text.npos && text.front() != '"') return false;
     return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
-}
-
-/// An absolute URI: a scheme, and only characters that a URI can have.
-constexpr bool is_absolute_uri(std::string_view text) noexcept
-{
-    const std::size_t colon = text.find(':');
-    if (colon == text.npos || colon == 0 || !is_ascii_letter(text.front())) return false;
-    const auto in_scheme = [](char c) {
-        return is_ascii_letter(c) || is_ascii_digit(c) || c == '+' || c == '-' || c == '.';
-    };
-    const auto in_uri = [](char c) {
-        return c > 0x20 && c < 0x7f && std::string_view("\"<>\\^`{|}").find(c) == std::string_view::npos;
-    };
-    return std::ranges::all_of(text.substr(0, colon), in_scheme) && std::ranges::all_of(text, in_uri);
 }
 
 constexpr bool is_known_format(std::string_view format) noexcept

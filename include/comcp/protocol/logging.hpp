@@ -51,6 +51,7 @@ struct log_message
     log_level level = log_level::info;
     std::string logger;
     json::value data;
+    json::object extra{}; ///< members that are not listed here, `_meta` among them
 };
 
 /// Reads the params of notifications/message. A level that is not known reads as `info`: the text matters more.

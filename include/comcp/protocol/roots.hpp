@@ -5,8 +5,10 @@
 
 #include <comcp/json/value.hpp>
 #include <comcp/protocol/read.hpp>
+#include <comcp/result.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +27,10 @@ struct root
     root() = default;
     explicit root(std::string where, std::string shown = {}) : uri(std::move(where)), name(std::move(shown)) {}
 };
+
+/// What is wrong with a root (`errc::invalid_argument`); nothing when it is sound: a `file://` URI without dot
+/// segments, escaped or not (2025-11-25, roots, security).
+std::optional<fault> check_root(const root& place);
 
 /// Further roots of one list are dropped by the reader.
 inline constexpr std::size_t max_roots = 1000;

@@ -50,11 +50,23 @@ public:
     }
 };
 
+/// What a model may be called: its name, or a part of it.
+class model_hint
+{
+public:
+    std::string name;
+    json::object extra; ///< members that the specification does not name
+
+    model_hint() = default;
+    model_hint(std::string wanted) : name(std::move(wanted)) {}
+    model_hint(const char* wanted) : name(wanted) {}
+};
+
 /// Which model is wanted; priorities are from 0 to 1. The client decides.
 class model_preferences
 {
 public:
-    std::vector<std::string> hints; ///< names or parts of names, the best first
+    std::vector<model_hint> hints; ///< the best first
     std::optional<double> cost_priority;
     std::optional<double> speed_priority;
     std::optional<double> intelligence_priority;
@@ -62,6 +74,9 @@ public:
 
     model_preferences() = default;
 };
+
+/// Further hints of one request are dropped by the reader.
+inline constexpr std::size_t max_model_hints = 1000;
 
 /// Which servers' context the client should add. All but `none` need the client's sampling.context.
 enum class include_context {
@@ -103,8 +118,9 @@ public:
     std::optional<json::object> metadata; ///< for the provider of the model
     std::vector<tool> tools;              ///< since 2025-11-25
     std::optional<comcp::tool_choice> tool_choice;
-    json::object meta;  ///< `_meta`
-    json::object extra; ///< members that the specification does not name
+    json::object tool_choice_extra; ///< members of `toolChoice` that the specification does not name
+    json::object meta;              ///< `_meta`
+    json::object extra;             ///< members that the specification does not name
     /// What was malformed and could be passed over, one sentence each.
     std::vector<std::string> oddities;
 

@@ -99,7 +99,8 @@ public:
     /// `structuredContent`, of any type; nothing when it was not there, which is not the same as null (F-7).
     std::optional<json::value> structured;
     bool is_error = false;
-    json::object meta; ///< `_meta`
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
     /// What was malformed, one sentence each; empty for a sound result.
     std::vector<std::string> oddities;
     /// The whole result as it was received, when it was kept: numbers have their exact text there. It goes before

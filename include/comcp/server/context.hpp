@@ -89,7 +89,8 @@ public:
     // the client's error; errc::invalid_message when the answer cannot be what was asked for; otherwise as every
     // request. *Cancellation*: the client is told.
 
-    /// Asks for the client's roots (2025-11-25, roots).
+    /// Asks for the client's roots (2025-11-25, roots). They are as the client said: `check_root` tells which are
+    /// sound.
     task<std::vector<root>> list_roots(request_options options = {});
     /// How often the client has said that its roots changed: those that were got at an older count may be stale.
     std::uint64_t roots_changes() const;
@@ -122,9 +123,12 @@ public:
     void elicitation_complete(std::string id) const;
 
     /// For the library: what belongs to the call's arguments.
-    void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta);
+    void attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta,
+                bool owes_structure);
     /// For the library: the handler does not run on the session's executor.
     bool elsewhere() const { return elsewhere_; }
+    /// For the library: the call's tool declared an output schema.
+    bool owes_structure() const { return owes_structure_; }
     /// For the library.
     const detail::handler_environment& environment() const { return *environment_; }
     /// For the library.
@@ -141,6 +145,7 @@ private:
     std::shared_ptr<const std::string> source_; // null: none
     std::shared_ptr<const json::object> meta_;
     bool elsewhere_;
+    bool owes_structure_ = false;
 };
 
 } // namespace comcp::inline COMCP_ABI

@@ -30,8 +30,9 @@ struct handler_call
     const answer_route& route;
     const comcp::executor& elsewhere;     ///< the host's executor for handlers; empty: none
     std::string_view arguments_text = {}; ///< where sources are kept, else empty
+    bool owes_structure = false;          ///< a tool that declared an output schema
 
-    reply now() const { return reply(*environment, owner, request.id, route); }
+    reply now() const { return reply(*environment, owner, request.id, route, owes_structure); }
 
     /// Takes the request in for a handler that answers later; null when it was refused.
     std::shared_ptr<inbound> admit() const;

@@ -92,7 +92,9 @@ public:
     tool_handle& read_only();
     tool_handle& idempotent();
     tool_handle& destructive(bool value);
-    /// The schema of `structuredContent`, for a tool whose result is not a described struct.
+    /// The schema of `structuredContent`, for a tool whose result is not a described struct. A result without
+    /// structured content is then a failure of the handler (F-8). *Errors*: errc::invalid_argument when the schema has
+    /// another type than "object", which is added when none is there (F-6).
     tool_handle& output_schema(json::object schema);
 
     const std::string& name() const { return key(); }

@@ -38,11 +38,13 @@ class reply
 {
 public:
     /// Answers in the reader's turn, without an admitted request.
-    reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route);
+    reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route,
+          bool owes_structure = false);
     /// Answers the context's request. `ctx` stands in the frame that the reply stands in.
     explicit reply(const context& ctx);
 
-    // A tool's.
+    // A tool's. One that declared an output schema has failed when its result has no structured content (2025-06-18,
+    // tools, output schema: F-8).
     void send_nothing() const;
     void send_text(std::string_view text) const;
     void send_result(const tool_result& value) const;
@@ -66,6 +68,10 @@ public:
 private:
     template <class Write>
     void send(Write write) const;
+    bool owes_structure() const;
+    void send_unstructured() const;
+    /// Tells the observer why a handler failed.
+    void observe_failure(std::string_view why) const;
 
     const wire::codec& codec_; // codecs live for ever
     const handler_environment& shared_;
@@ -73,6 +79,7 @@ private:
     const rpc::id* id_ = nullptr;
     const answer_route* route_ = nullptr;
     const context* context_ = nullptr;
+    bool owes_structure_ = false;
 };
 
 } // namespace detail

@@ -21,7 +21,7 @@ namespace comcp::inline COMCP_ABI::detail
 class resource_entry final : public entry
 {
 public:
-    /// *Errors*: errc::invalid_argument when the handler wants variables.
+    /// *Errors*: errc::invalid_argument when the URI is none, or the handler wants variables.
     resource_entry(resource described, resource_handler handler);
     resource_entry(const resource_entry&) = default;
 

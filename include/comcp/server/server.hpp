@@ -91,6 +91,9 @@ public:
 
     /// Registers a tool whose schema is written by hand; the handler takes `json::object` and optionally a context. Its
     /// arguments are only checked to be an object.
+    ///
+    /// *Errors*: errc::invalid_argument when the name is empty or taken, or a schema has another type than "object",
+    /// which is added when none is there (F-6).
     template <class Handler>
     tool_handle raw_tool(comcp::tool described, Handler handler)
     {
@@ -108,7 +111,8 @@ public:
     /// `comcp::blocking` as for tools. A handler that throws is answered as an internal error with a fixed text: see
     /// server/handler_error.hpp for what it can say.
     ///
-    /// *Errors*: errc::invalid_argument when the URI is empty or taken.
+    /// *Errors*: errc::invalid_argument when the URI is taken, or is none: it begins with a scheme and has no spaces
+    /// (RFC 3986: G-8).
     template <class Handler>
     resource_handle resource(std::string uri, std::string name, Handler handler)
     {
@@ -126,7 +130,8 @@ public:
     /// first template, in the order of registration, that it follows and whose variables bind to the struct. Of `file:`
     /// URIs those are refused that could leave a directory.
     ///
-    /// *Errors*: errc::invalid_argument when the template is malformed or taken, or lacks a variable of the struct.
+    /// *Errors*: errc::invalid_argument when the template is malformed or taken, begins with no scheme, or lacks a
+    /// variable of the struct.
     template <class Handler>
     resource_template_handle resource_template(std::string uri_template, std::string name, Handler handler)
     {

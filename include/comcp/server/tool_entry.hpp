@@ -17,7 +17,8 @@ namespace comcp::inline COMCP_ABI::detail
 class tool_entry final : public entry
 {
 public:
-    /// Makes the schemas. *Errors*: errc::invalid_argument when a note names no member.
+    /// Makes the schemas. *Errors*: errc::invalid_argument when a note names no member, or a schema is not of an
+    /// object.
     tool_entry(comcp::tool described, tool_handler handler);
     tool_entry(const tool_entry&) = default;
 
@@ -31,6 +32,8 @@ public:
     void call(const handler_call& call, const json::value& arguments) const;
     /// Describes a member of the arguments. *Errors*: errc::invalid_argument when there is no such member.
     void describe(std::string name, field note);
+    /// *Errors*: errc::invalid_argument when the schema is not of an object.
+    void set_output_schema(json::object schema);
 
     comcp::tool info;
 

@@ -30,6 +30,8 @@ public:
     /// All notifications but `notifications/cancelled` and the progress of our own calls.
     virtual void on_notification(const rpc::message& notification) = 0;
     virtual void on_event(role_event) {}
+    /// The peer answered a request of ours with an error. Called before what came after it is read.
+    virtual void on_refused(const rpc_error&) {}
     /// The session has ended; called once, before it is joined. An empty fault is an orderly end.
     virtual void on_ended(const fault&) {}
     /// A server answers what it cannot read; a client counts it and goes on.

@@ -412,7 +412,7 @@ private:
 
     void on_answer(const rpc::message& message, exchange_id exchange);
 
-    static fault refusal(const json::object& object);
+    fault refusal(const json::object& object);
     static fault refused_with(rpc_error peer);
 
     /// The peer could not read the id. It belongs to the call of its exchange, or to the only one in flight, or to

@@ -23,6 +23,25 @@ TEST_CASE("roots are read with what is not known of them", "[protocol][H-1]")
     CHECK(comcp::read_roots(object(R"({"roots":5})")).empty());
 }
 
+TEST_CASE("a root is a file URI without dot segments, however they are written", "[protocol][H-1][H-2]")
+{
+    for (const auto* sound : {"file:///", "file:///a/b", "file://host/share/", "file:///C:/Users/Ada%20L",
+                              "file:///a/...", "file:///.hidden/..x/y.", "file:///100%25"}) {
+        INFO(sound);
+        CHECK_FALSE(comcp::check_root(comcp::root(sound)));
+    }
+    for (const auto* bad :
+         {"", "/home/ada", "file:/a", "file:a", "http://x/a", "FILE:///a", "file:///a b", "file:///\xc3\xa4",
+          "file:///a\n", "file:///a/../b", "file:///a/..", "file:///./a", "file:///a/%2e%2E/b", "file:///a/.%2e",
+          "file:///a%2f..%2Fb", "file:///a%5C..", "file:///a/..?b", "file:///a%00", "file:///a%2"}) {
+        INFO(bad);
+        const auto wrong = comcp::check_root(comcp::root(bad));
+        REQUIRE(wrong);
+        CHECK(wrong->code == comcp::errc::invalid_argument);
+        CHECK(wrong->text.find('"' + std::string(bad) + '"') != std::string::npos);
+    }
+}
+
 TEST_CASE("roots beyond the bound are dropped", "[protocol]")
 {
     comcp::json::object list;

@@ -63,7 +63,9 @@ TEST_CASE("a request for sampling is read with all that it has", "[protocol][H-1
     CHECK(result->is_error);
     CHECK(read->messages[2].content.at(0).meta.contains("m"));
     CHECK(read->max_tokens == 5);
-    CHECK(read->preferences->hints == std::vector<std::string>{"a"});
+    REQUIRE(read->preferences->hints.size() == 2); // a hint without a name is one still
+    CHECK(read->preferences->hints[0].name == "a");
+    CHECK(read->preferences->hints[1].name.empty());
     CHECK(read->preferences->cost_priority == 1);
     CHECK(read->preferences->speed_priority == 0.5);
     CHECK_FALSE(read->preferences->intelligence_priority);

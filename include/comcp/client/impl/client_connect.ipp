@@ -122,10 +122,18 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
     made->listen();
 }
 
+/// 2025-11-25, roots: a client must validate its root URIs (H-2).
+inline void refuse_bad_roots(const std::vector<root>& places)
+{
+    for (const root& each : places)
+        if (auto wrong = check_root(each)) throw error(std::move(*wrong));
+}
+
 COMCP_DECL task<void> client_connect(std::shared_ptr<client_core> core, duration limit)
 {
     if (core->connecting) throw error(fail(errc::invalid_argument, "the client is connecting already"));
     if (client_connected(*core)) throw error(fail(errc::invalid_argument, "the client is connected already"));
+    if (core->roots) refuse_bad_roots(*core->roots);
     core->closed = false;
     core->connect_limit = limit;
     auto making = make_session(core, limit);
@@ -223,6 +231,7 @@ COMCP_DECL void client_abandon(client_core& core)
 
 COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
 {
+    refuse_bad_roots(places);
     core.roots = std::move(places);
     ++core.roots_version;
     if (!client_connected(core) || !core.role->offers_roots()) return; // not declared, so not spoken of (B-6)

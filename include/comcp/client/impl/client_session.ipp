@@ -76,6 +76,8 @@ COMCP_DECL void client_session::elicit(const rpc::message& request, const answer
     const question_handler* handler = nullptr;
     if (!mode || *mode == "form") handler = &options_->form_elicitation();
     else if (*mode == "url") handler = &options_->url_elicitation();
+    if (handler == &options_->url_elicitation() && *handler)
+        urls_.add(string_member(*request.params, "elicitationId").value_or(""));
     if (handler && *handler) return ask(request, route, *handler);
     session_.answer_error(&request.id, route, rpc_code::invalid_params, "this mode was not declared");
 }
@@ -119,6 +121,8 @@ COMCP_DECL task<void> client_session::answer(std::shared_ptr<session> owner, std
 
 COMCP_DECL void client_session::on_notification(const rpc::message& notice)
 {
+    if (!session_.codec().find(wire::sender::server, wire::kind::notification, notice.method, session_.spoken()))
+        return; // not in this revision
     if (notice.method == method::tools_list_changed) return notices_->tools_changed(session_);
     if (notice.method == method::resources_list_changed) return notices_->resources_changed(session_);
     if (notice.method == method::prompts_list_changed) return notices_->prompts_changed(session_);
@@ -130,7 +134,7 @@ COMCP_DECL void client_session::on_notification(const rpc::message& notice)
     }
     if (notice.method == method::elicitation_complete) {
         std::string id = read_elicitation_complete(*notice.params);
-        if (!id.empty()) notices_->elicited(session_, std::move(id));
+        if (urls_.take(id)) notices_->elicited(session_, std::move(id));
     }
 }
 

@@ -124,12 +124,12 @@ private:
         std::string().swap(hello_);
     }
 
-    /// Of servers that know no POST at this URL (2025-11-25, transports: backwards compatibility, E-52). A JSON-RPC
-    /// error in the body comes from one that reads POSTs, unless it says that it takes none.
+    /// Of servers that know no POST at this URL, whatever is in the body (2025-11-25, transports: backwards
+    /// compatibility, E-52). An error with the id of the request is its answer, and no refusal.
     static bool may_be_old(const fault& why)
     {
         const int status = why.http ? why.http->status : 0;
-        return status == 405 || ((status == 400 || status == 404) && !why.rpc);
+        return status == 400 || status == 404 || status == 405;
     }
 
     task<void> receive_first(transport_batch& batch)

@@ -48,6 +48,10 @@ COMCP_DECL result<completion_request> read_completion_request(const json::object
         }
     }
     read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"ref", "argument", "context", "_meta"});
+    read.reference_extra = detail::unknown_members(*reference, {"type", type == "ref/prompt" ? "name" : "uri"});
+    read.argument_extra = detail::unknown_members(*argument, {"name", "value"});
+    if (context) read.context_extra = detail::unknown_members(*context, {"arguments"});
     return read;
 }
 
@@ -63,8 +67,10 @@ COMCP_DECL completion read_completion(const json::object& from)
 {
     completion read;
     read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"completion", "_meta"});
     const json::object* inner = object_member(from, "completion");
     if (!inner) return read;
+    read.values_extra = detail::unknown_members(*inner, {"values", "total", "hasMore"});
     read.total = integer_member(*inner, "total");
     read.has_more = bool_member(*inner, "hasMore");
     if (const json::array* items = array_member(*inner, "values")) {

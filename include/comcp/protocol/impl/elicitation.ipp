@@ -44,6 +44,7 @@ COMCP_DECL result<elicitation_result> read_elicitation_result(const json::object
         elicitation_result read(each);
         if (read.accepted()) read.content = detail::owned_object_member(from, "content");
         read.meta = detail::owned_object_member(from, "_meta");
+        read.extra = detail::unknown_members(from, {"action", "content", "_meta"});
         return read;
     }
     return fail(errc::invalid_message, "the answer to an elicitation is none of accept, decline and cancel");

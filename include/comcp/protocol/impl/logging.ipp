@@ -15,6 +15,7 @@ COMCP_DECL log_message read_log_message(const json::object& from)
     read.level = parse_log_level(level).value_or(log_level::info);
     read.logger = detail::text_member(from, "logger");
     if (const json::value* data = member(from, "data")) read.data = detail::owned(*data);
+    read.extra = detail::unknown_members(from, {"level", "logger", "data"});
     return read;
 }
 

@@ -4,9 +4,20 @@
 #pragma once
 
 #include <comcp/protocol/roots.hpp>
+#include <comcp/protocol/uri_text.hpp>
 
 namespace comcp::inline COMCP_ABI
 {
+
+COMCP_DECL std::optional<fault> check_root(const root& place)
+{
+    const auto refuse = [&](const char* why) {
+        return fail(errc::invalid_argument, "the root \"" + place.uri + "\" " + why);
+    };
+    if (!place.uri.starts_with("file://") || !detail::is_absolute_uri(place.uri)) return refuse("is no file:// URI");
+    if (detail::has_dot_segment(place.uri)) return refuse("has dot segments");
+    return std::nullopt;
+}
 
 COMCP_DECL std::vector<root> read_roots(const json::object& from)
 {

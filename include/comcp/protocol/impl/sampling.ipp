@@ -36,7 +36,9 @@ inline model_preferences read_model_preferences(const json::object& from)
     if (const json::array* hints = array_member(from, "hints")) {
         for (const json::value& hint : *hints) {
             const json::object* object = hint.if_object();
-            if (object && string_member(*object, "name")) read.hints.push_back(text_member(*object, "name"));
+            if (!object) continue;
+            if (read.hints.size() == max_model_hints) break;
+            read.hints.emplace_back(text_member(*object, "name")).extra = unknown_members(*object, {"name"});
         }
     }
     read.cost_priority = number_member(from, "costPriority");
@@ -103,6 +105,7 @@ COMCP_DECL result<sampling_request> read_sampling_request(const json::object& fr
         const std::string_view mode = string_member(*choice, "mode").value_or("auto");
         read.tool_choice = detail::parse_tool_choice(mode);
         if (!read.tool_choice) return fail(errc::invalid_argument, "toolChoice.mode must be auto, required or none");
+        read.tool_choice_extra = detail::unknown_members(*choice, {"mode"});
     }
     read.meta = detail::owned_object_member(from, "_meta");
     read.extra =

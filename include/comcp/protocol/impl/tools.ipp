@@ -71,8 +71,10 @@ COMCP_DECL void read_tool_result(const json::object& from, std::string_view sour
                 read.structured = detail::owned(value);
             } else if (key == "_meta") {
                 if (value.is_object()) read.meta = detail::owned(value.get_object());
-            } else if (key == "toolResult") {
+            } else if (key == "toolResult" && &object == &from) {
                 wrapped = &value;
+            } else {
+                read.extra.emplace(item.key(), detail::owned(value));
             }
         }
     };
@@ -85,6 +87,8 @@ COMCP_DECL void read_tool_result(const json::object& from, std::string_view sour
         } else {
             content = wrapped;
         }
+    } else if (wrapped) {
+        read.extra.emplace("toolResult", detail::owned(*wrapped));
     }
     if (content) {
         detail::read_result_content(*content, read);

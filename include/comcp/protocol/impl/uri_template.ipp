@@ -5,6 +5,7 @@
 
 #include <comcp/detail/utf8.hpp>
 #include <comcp/protocol/uri_template.hpp>
+#include <comcp/protocol/uri_text.hpp>
 
 #include <algorithm>
 
@@ -13,19 +14,6 @@ namespace comcp::inline COMCP_ABI
 
 namespace detail
 {
-
-inline int hex_digit(char c) noexcept
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-inline bool is_escape(std::string_view text, std::size_t at) noexcept
-{
-    return text.size() - at >= 3 && text[at] == '%' && hex_digit(text[at + 1]) >= 0 && hex_digit(text[at + 2]) >= 0;
-}
 
 inline bool is_name_character(char c) noexcept
 {
@@ -54,31 +42,6 @@ inline void escape_uri(std::string& out, std::string_view value, bool reserved)
             out += digits[byte & 15U];
         }
     }
-}
-
-/// The text behind escapes, which are known to be whole.
-inline std::string unescape_uri(std::string_view text)
-{
-    std::string out;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (is_escape(text, at)) {
-            out += static_cast<char>(hex_digit(text[at + 1]) * 16 + hex_digit(text[at + 2]));
-            at += 2;
-        } else {
-            out += text[at];
-        }
-    }
-    return out;
-}
-
-/// Whether each '%' begins an escape, and there is no NUL in any spelling.
-inline bool is_sound_uri(std::string_view uri) noexcept
-{
-    for (std::size_t at = 0; at < uri.size(); ++at) {
-        if (uri[at] == '\0') return false;
-        if (uri[at] == '%' && (!is_escape(uri, at) || uri.substr(at, 3) == "%00")) return false;
-    }
-    return true;
 }
 
 /// The size of the character at a place, an escape being one; 0 when a simple variable does not have it.

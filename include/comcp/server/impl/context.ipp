@@ -264,10 +264,12 @@ COMCP_DECL task<json_result> context::ask(std::string_view what, write_params wr
     co_return co_await detail::on_executor(std::move(home), std::move(operation));
 }
 
-COMCP_DECL void context::attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta)
+COMCP_DECL void context::attach(std::shared_ptr<const std::string> source, std::shared_ptr<const json::object> meta,
+                                bool owes_structure)
 {
     source_ = std::move(source);
     meta_ = std::move(meta);
+    owes_structure_ = owes_structure;
 }
 
 COMCP_DECL const std::string& context::arguments_source() const

@@ -30,7 +30,7 @@ COMCP_DECL context handler_call::make_context(const std::shared_ptr<inbound>& ad
     if (!arguments_text.empty()) source = std::make_shared<const std::string>(arguments_text);
     if (const json::object* sent = request.params ? object_member(*request.params, "_meta") : nullptr)
         meta = std::make_shared<const json::object>(*sent, json::storage_ptr());
-    made.attach(std::move(source), std::move(meta));
+    made.attach(std::move(source), std::move(meta), owes_structure);
     return made;
 }
 

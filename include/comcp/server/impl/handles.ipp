@@ -102,7 +102,7 @@ COMCP_DECL tool_handle& tool_handle::destructive(bool value)
 
 COMCP_DECL tool_handle& tool_handle::output_schema(json::object schema)
 {
-    edit<detail::tool_entry>([&](detail::tool_entry& entry) { entry.info.output_schema = std::move(schema); });
+    edit<detail::tool_entry>([&](detail::tool_entry& entry) { entry.set_output_schema(std::move(schema)); });
     return *this;
 }
 

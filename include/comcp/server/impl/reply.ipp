@@ -15,6 +15,7 @@
 #include <comcp/session/session.hpp>
 #include <comcp/wire/codec.hpp>
 
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,18 +23,21 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL reply::reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route)
+COMCP_DECL reply::reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route,
+                        bool owes_structure)
     : codec_(*shared.codec),
       shared_(shared),
       owner_(&owner),
       id_(&id),
-      route_(&route)
+      route_(&route),
+      owes_structure_(owes_structure)
 {}
 
 COMCP_DECL reply::reply(const context& ctx)
     : codec_(*ctx.environment().codec),
       shared_(ctx.environment()),
-      context_(&ctx)
+      context_(&ctx),
+      owes_structure_(ctx.owes_structure())
 {}
 
 /// `write(std::string&)` appends the result object.
@@ -66,18 +70,42 @@ COMCP_DECL void reply::send_error(std::int64_t code, std::string_view message, s
                 data = std::string(data)](session& owner) { owner.answer_error(*request, code, message, data); });
 }
 
+COMCP_DECL bool reply::owes_structure() const
+{
+    return owes_structure_ && shared_.peer->version >= revision::r2025_06_18; // before, no client knows of the schema
+}
+
+COMCP_DECL void reply::observe_failure(std::string_view why) const
+{
+    if (owner_) return owner_->observer().handler_failed(id_->text(), why);
+    if (context_->cancelled()) return; // what it was made to throw
+    on_session(shared_, context_->request(), context_->elsewhere(),
+               [request = context_->request(), why = std::string(why)](session& owner) {
+                   owner.observer().handler_failed(request->id().text(), why);
+               });
+}
+
+COMCP_DECL void reply::send_unstructured() const
+{
+    observe_failure("the tool declared an output schema, and its result has no structured content");
+    send_failure("the tool failed");
+}
+
 COMCP_DECL void reply::send_nothing() const
 {
+    if (owes_structure()) return send_unstructured();
     send([](std::string& out) { out += R"({"content":[]})"; });
 }
 
 COMCP_DECL void reply::send_text(std::string_view text) const
 {
+    if (owes_structure()) return send_unstructured();
     send([&](std::string& out) { codec_.write_text_result(out, text, false, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_result(const tool_result& value) const
 {
+    if (!value.structured && !value.is_error && owes_structure()) return send_unstructured();
     send([&](std::string& out) { codec_.write_tool_result(out, value, shared_.peer->version); });
 }
 
@@ -154,7 +182,11 @@ COMCP_DECL void reply::send_tool_exception() const
         send_error(rpc_code::url_elicitation_required, needed.what(), data_of(needed));
     } catch (const request_error& refusal) {
         send_error(refusal.code(), refusal.what());
+    } catch (const std::exception& other) {
+        observe_failure(other.what());
+        send_failure("the tool failed");
     } catch (...) {
+        observe_failure("an unknown exception");
         send_failure("the tool failed");
     }
 }
@@ -173,7 +205,11 @@ COMCP_DECL void reply::send_exception(std::string_view what, std::string_view ur
         send_error(rpc_code::url_elicitation_required, needed.what(), data_of(needed));
     } catch (const request_error& refusal) {
         send_error(refusal.code(), refusal.what());
+    } catch (const std::exception& other) {
+        observe_failure(other.what());
+        send_error(rpc_code::internal_error, what);
     } catch (...) {
+        observe_failure("an unknown exception");
         send_error(rpc_code::internal_error, what);
     }
 }

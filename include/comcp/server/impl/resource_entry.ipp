@@ -4,6 +4,7 @@
 #pragma once
 
 #include <comcp/error.hpp>
+#include <comcp/protocol/uri_text.hpp>
 #include <comcp/server/resource_entry.hpp>
 
 #include <algorithm>
@@ -42,6 +43,9 @@ COMCP_DECL resource_entry::resource_entry(resource described, resource_handler h
     : info(std::move(described)),
       handler_(std::move(handler))
 {
+    // 2025-11-25, resources: URIs follow RFC 3986 (G-8).
+    if (!is_absolute_uri(info.uri))
+        throw error(fail(errc::invalid_argument, "the resource \"" + info.uri + "\" is named by no URI"));
     if (handler_.texts.described || handler_.texts.copy)
         throw error(fail(errc::invalid_argument,
                          "the handler of resource \"" + info.uri + "\" wants variables, which only a template has"));
@@ -98,6 +102,9 @@ COMCP_DECL template_entry::template_entry(resource_template described, resource_
       handler_(std::move(handler)),
       pattern_(uri_template::parse(info.uri_template).value())
 {
+    const std::string_view head = std::string_view(info.uri_template).substr(0, info.uri_template.find('{'));
+    if (!is_absolute_uri(head) && !info.uri_template.starts_with('{'))
+        throw error(fail(errc::invalid_argument, "URI template \"" + info.uri_template + "\" begins with no scheme"));
     check_variables(pattern_, handler_.texts);
 }
 

@@ -13,6 +13,22 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
+/// All revisions require `"type":"object"` at the root (F-6): put there when it is missing, and refused when it is
+/// another.
+inline json::object object_schema(json::object schema, const std::string& of)
+{
+    const json::value* type = schema.if_contains("type");
+    if (!type) {
+        json::object typed;
+        typed["type"] = "object";
+        for (json::key_value_pair& each : schema) typed.emplace(each.key(), std::move(each.value()));
+        return typed;
+    }
+    if (*type != "object")
+        throw error(fail(errc::invalid_argument, "a schema of tool \"" + of + "\" has another type than object"));
+    return schema;
+}
+
 COMCP_DECL tool_entry::tool_entry(comcp::tool described, tool_handler handler)
     : info(std::move(described)),
       handler_(std::move(handler))
@@ -27,7 +43,14 @@ COMCP_DECL tool_entry::tool_entry(comcp::tool described, tool_handler handler)
         info.input_schema["properties"].emplace_object();
         info.input_schema["additionalProperties"] = false;
     }
+    info.input_schema = object_schema(std::move(info.input_schema), info.name);
     if (handler_.output_schema) info.output_schema = handler_.output_schema();
+    if (info.output_schema) set_output_schema(std::move(*info.output_schema));
+}
+
+COMCP_DECL void tool_entry::set_output_schema(json::object schema)
+{
+    info.output_schema = object_schema(std::move(schema), info.name);
 }
 
 COMCP_DECL void tool_entry::write(std::string& out, const wire::codec& codec, revision at) const
@@ -49,7 +72,9 @@ COMCP_DECL void tool_entry::describe(std::string name, field note)
 
 COMCP_DECL void tool_entry::call(const handler_call& call, const json::value& arguments) const
 {
-    run_handler(handler_.run, call, [&](void* given) { return bind(call, arguments, given); });
+    handler_call owing = call;
+    owing.owes_structure = info.output_schema.has_value();
+    run_handler(handler_.run, owing, [&](void* given) { return bind(call, arguments, given); });
 }
 
 COMCP_DECL bool tool_entry::bind(const handler_call& call, const json::value& arguments, void* given) const

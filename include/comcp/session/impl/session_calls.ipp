@@ -120,7 +120,12 @@ COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
     offer_room();
 }
 
-COMCP_DECL fault session::refusal(const json::object& object) { return refused_with(rpc::read_error(object)); }
+COMCP_DECL fault session::refusal(const json::object& object)
+{
+    fault why = refused_with(rpc::read_error(object));
+    role_->on_refused(*why.rpc);
+    return why;
+}
 
 COMCP_DECL fault session::refused_with(rpc_error peer)
 {

@@ -23,6 +23,7 @@ COMCP_DECL void write_icons(std::string& out, const std::vector<icon>& icons)
         if (!each.mime_type.empty()) write_string(out += R"(,"mimeType":)", each.mime_type);
         if (!each.sizes.empty()) write_json(out += R"(,"sizes":)", each.sizes);
         if (!each.theme.empty()) write_string(out += R"(,"theme":)", each.theme);
+        write_kept(out, each.extra);
         out += '}';
     }
     out += ']';

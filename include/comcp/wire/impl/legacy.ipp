@@ -86,14 +86,18 @@ public:
         const bool prompt = request.reference.type() == completion_reference::kind::prompt;
         out += prompt ? R"({"ref":{"type":"ref/prompt","name":)" : R"({"ref":{"type":"ref/resource","uri":)";
         write_string(out, request.reference.text());
+        write_kept(out, request.reference_extra, at >= revision::r2025_06_18 ? "" : "title");
         write_string(out += R"(},"argument":{"name":)", request.argument);
         write_string(out += R"(,"value":)", request.value);
+        write_kept(out, request.argument_extra);
         out += '}';
-        if (at >= revision::r2025_06_18 && !request.context.empty()) {
+        if (at >= revision::r2025_06_18 && (!request.context.empty() || !request.context_extra.empty())) {
             write_json(out += R"(,"context":{"arguments":)", request.context);
+            write_kept(out, request.context_extra);
             out += '}';
         }
         write_meta(out, {token, &request.meta});
+        write_kept(out, request.extra);
         out += '}';
     }
 
@@ -138,6 +142,7 @@ public:
         ((out += R"({"level":")") += to_string(message.level)) += '"';
         if (!message.logger.empty()) write_string(out += R"(,"logger":)", message.logger);
         write_value(out += R"(,"data":)", message.data);
+        write_kept(out, message.extra);
         out += '}';
     }
 
@@ -201,8 +206,7 @@ public:
             out += ']';
         }
         if (value.is_error) out += R"(,"isError":true)";
-        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
-        out += '}';
+        write_result_end(out, value);
     }
 
     void write_text_result(std::string& out, std::string_view text, bool is_error, revision) const override
@@ -331,9 +335,9 @@ private:
         write_json(out += R"({"completion":{"values":)", value.values);
         if (value.total) write_integer(out += R"(,"total":)", *value.total);
         if (value.has_more) write_bool(out += R"(,"hasMore":)", *value.has_more);
+        write_kept(out, value.values_extra);
         out += '}';
-        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
-        out += '}';
+        write_result_end(out, value);
     }
 
     static bool is_object_schema(const json::object& schema)

@@ -54,6 +54,7 @@ inline void write_sampling_block(std::string& out, const content& block, revisio
         }
         if (given->is_error) out += R"(,"isError":true)";
     }
+    if (block.annotations) write_annotations(out, *block.annotations, at);
     if (!block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
     write_kept(out, block.extra);
     out += '}';
@@ -99,9 +100,13 @@ inline void write_model_preferences(std::string& out, const model_preferences& f
     std::string members;
     if (!from.hints.empty()) {
         members += R"(,"hints":)";
-        write_array(members, from.hints, [&](const std::string& name) {
-            write_string(members += R"({"name":)", name);
-            members += '}';
+        write_array(members, from.hints, [&](const model_hint& each) {
+            std::string hint;
+            if (!each.name.empty()) write_string(hint += R"(,"name":)", each.name);
+            write_kept(hint, each.extra);
+            if (hint.empty()) hint += ' ';
+            hint.front() = '{';
+            (members += hint) += '}';
         });
     }
     if (from.cost_priority) write_number(members += R"(,"costPriority":)", *from.cost_priority);
@@ -143,7 +148,11 @@ inline result<void> write_sampling_request(std::string& out, const sampling_requ
         out += R"(,"tools":)";
         write_array(out, request.tools, [&](const tool& each) { legacy_codec().write_tool(out, each, at); });
     }
-    if (request.tool_choice) ((out += R"(,"toolChoice":{"mode":")") += to_string(*request.tool_choice)) += R"("})";
+    if (request.tool_choice) {
+        ((out += R"(,"toolChoice":{"mode":")") += to_string(*request.tool_choice)) += '"';
+        write_kept(out, request.tool_choice_extra);
+        out += '}';
+    }
     write_meta(out, {token, &request.meta});
     write_kept(out, request.extra);
     out += '}';
@@ -217,6 +226,7 @@ inline void write_elicitation_answer(std::string& out, const elicitation_result&
         out += before == '{' ? "{}" : "}";
     }
     if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
+    write_kept(out, value.extra);
     out += '}';
 }
 
