@@ -9,6 +9,10 @@
 
 #include <boost/describe/class.hpp>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -191,6 +195,34 @@ TEST_CASE("A client reaches a server by address and by name", "[http_loopback]")
         comcp::client client(comcp::streamable_http(w.url("localhost")), comcp::identity("tester", "1"));
         w.run(hello(client));
     }
+}
+
+TEST_CASE("Neither end of a connection waits for the acknowledgement of what it said last", "[http_loopback]")
+{
+    world w;
+    w.serve();
+    comcp::client client(comcp::streamable_http(w.url("127.0.0.1")), comcp::identity("tester", "1"));
+    w.run(begin(client, true));
+    int of_client = 0;
+    int of_server = 0;
+    for (int fd = 3; fd < 1024; ++fd) {
+        sockaddr_in here{};
+        sockaddr_in there{};
+        socklen_t size = sizeof here;
+        if (::getsockname(fd, reinterpret_cast<sockaddr*>(&here), &size) != 0 || here.sin_family != AF_INET) continue;
+        size = sizeof there;
+        if (::getpeername(fd, reinterpret_cast<sockaddr*>(&there), &size) != 0) continue; // it listens
+        if (ntohs(there.sin_port) == w.web->port()) ++of_client;
+        else if (ntohs(here.sin_port) == w.web->port()) ++of_server;
+        else continue;
+        int no_delay = 0;
+        size = sizeof no_delay;
+        CHECK(::getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &no_delay, &size) == 0);
+        CHECK(no_delay != 0);
+    }
+    CHECK(of_client >= 1);
+    CHECK(of_server >= 1);
+    w.run(client.close());
 }
 
 TEST_CASE("Nobody listens: the call was not sent, and the error says where", "[http_loopback]")

@@ -8,6 +8,8 @@
 
 #include <boost/json.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -45,14 +47,28 @@ public:
         CHECK(ask(R"({"jsonrpc":"2.0","method":"notifications/initialized"})").starts_with("HTTP/1.1 202 "));
     }
     raw_client& socket() { return socket_; }
+    /// Another connection of the same session.
+    mcp_client beside(std::uint16_t port) const
+    {
+        mcp_client other(port);
+        other.session_ = session_;
+        return other;
+    }
+    /// Opens a stream; gives the head of the answer.
+    std::string listen(std::string_view last_event_id = {})
+    {
+        const std::string more = last_event_id.empty() ? "" : "Last-Event-ID: " + std::string(last_event_id) + "\r\n";
+        return socket_.ask(request("GET", "", more));
+    }
 
 private:
-    std::string request(std::string_view method, std::string_view body) const
+    std::string request(std::string_view method, std::string_view body, std::string_view more = {}) const
     {
         return std::string(method) +
                " /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                "Accept: application/json, text/event-stream\r\n" +
-               session_ + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+               session_ + std::string(more) + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+               std::string(body);
     }
 
     raw_client socket_;
@@ -107,6 +123,84 @@ TEST_CASE("An HTTP server runs on the host's own loop")
     CHECK_FALSE(raw_client(AF_INET).connect(http.port()));
 }
 
+TEST_CASE("A client that breaks its connection under a stream costs nobody else anything, and can come back [23]")
+{
+    asio::io_context io;
+    comcp::server server("served", "1");
+    std::atomic<int> emitted = 0;
+    std::atomic<bool> enough = false;
+    std::atomic<int> ended = 0;
+    std::atomic<int> cancelled = 0;
+    struct handler
+    {
+        static comcp::task<std::string> emit(comcp::context ctx, std::atomic<int>& count, std::atomic<bool>& until,
+                                             std::atomic<int>& ends, std::atomic<int>& cancels)
+        {
+            comcp::timer clock(co_await asio::this_coro::executor);
+            try {
+                while (!until) {
+                    if (count < 40) ctx.progress(++count);
+                    co_await clock.wait_for(1ms);
+                }
+            } catch (const comcp::error&) {
+                ++cancels;
+            }
+            ++ends;
+            co_return "emitted";
+        }
+    };
+    server.tool("emit", "", [&](comcp::context& ctx) { return handler::emit(ctx, emitted, enough, ended, cancelled); });
+    comcp::http_server http(io.get_executor(), server);
+    http.bind("127.0.0.1", 0);
+    asio::co_spawn(io, http.serve(), [](std::exception_ptr) {});
+    std::thread thread([&] { io.run(); });
+    const auto wait_until = [](const auto& condition) {
+        const auto end = std::chrono::steady_clock::now() + 20s;
+        while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        CHECK(condition());
+    };
+
+    mcp_client other(http.port());
+    other.connect();
+    mcp_client caller(http.port());
+    caller.connect();
+    mcp_client beside = caller.beside(http.port());
+    caller.send(R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"emit","arguments":{},)"
+                R"("_meta":{"progressToken":"t"}}})");
+    std::string seen = caller.socket().until(R"("progress":3}})");
+    CHECK(seen.starts_with("HTTP/1.1 200 OK\r\n"));
+    const std::size_t at = seen.rfind("id: ") + 4;
+    const std::string last = seen.substr(at, seen.find_first_of("\r\n", at) - at);
+    caller.socket().reset();
+    wait_until([&] { return emitted == 40; }); // 2025-11-25, transports: a disconnect is no cancellation (E-32)
+    CHECK(ended == 0);
+    const std::string_view ping = R"({"jsonrpc":"2.0","id":6,"method":"ping"})";
+    CHECK(has(other.ask(ping), R"({"jsonrpc":"2.0","id":6,"result":{}})"));
+    CHECK(has(beside.ask(ping), R"({"jsonrpc":"2.0","id":6,"result":{}})"));
+
+    const bool cancel = GENERATE(false, true);
+    if (cancel) {
+        CHECK(beside.ask(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}})")
+                  .starts_with("HTTP/1.1 202 "));
+    } else {
+        enough = true;
+    }
+    wait_until([&] { return ended == 1; });
+    CHECK(cancelled == (cancel ? 1 : 0));
+    CHECK(beside.listen(last).starts_with("HTTP/1.1 200 OK\r\n"));
+    const std::string rest = beside.socket().until("\r\n0\r\n\r\n");
+    CHECK(has(rest, R"("progress":4}})"));
+    CHECK(has(rest, R"("progress":40}})"));
+    CHECK(has(rest, R"("text":"emitted")") == !cancel); // a request that was cancelled is not answered
+    CHECK(has(beside.ask(ping), R"({"jsonrpc":"2.0","id":6,"result":{}})"));
+
+    asio::post(io, [&] {
+        http.close();
+        io.stop();
+    });
+    thread.join();
+}
+
 TEST_CASE("An HTTP server does not listen where nobody is authorized")
 {
     asio::io_context io;
@@ -156,6 +250,25 @@ TEST_CASE("A program that serves HTTP ends in order at the first signal")
     busy.socket().close();
     CHECK(program.exit() == "exit 0");
     CHECK(program.rest() == ""); // stdout is the program's own
+}
+
+TEST_CASE("A program that serves HTTP ends open streams in order at a signal, after the last events and calls")
+{
+    support::process program("http_fixture", {"localhost:0"});
+    const std::uint16_t port = port_of(program);
+    mcp_client busy(port);
+    busy.connect();
+    mcp_client stream = busy.beside(port);
+    CHECK(stream.listen().starts_with("HTTP/1.1 200 OK\r\n"));
+    busy.send(call("offer", R"({"milliseconds":300})"));
+    CHECK_FALSE(busy.socket().readable(50)); // it has begun
+    program.signal(SIGTERM);
+    CHECK(has(busy.answer(), R"("text":"offered")"));
+    const std::string rest = stream.socket().rest(); // to the end of the connection
+    CHECK(has(rest, R"(data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"));
+    CHECK(rest.ends_with("\r\n0\r\n\r\n"));
+    busy.socket().close();
+    CHECK(program.exit() == "exit 0");
 }
 
 TEST_CASE("A program that serves HTTP ends at once at the second signal")

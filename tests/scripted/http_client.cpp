@@ -2,6 +2,7 @@
 // A client over Streamable HTTP against a server that the test plays byte by byte: answers as JSON and as streams,
 // sessions, streams that break and are resumed, statuses, time limits, reuse of connections, and every kind of end.
 #include "http_script.hpp"
+#include "random_sources.hpp"
 
 using namespace script;
 
@@ -9,6 +10,21 @@ namespace
 {
 
 const std::string nothing = R"({"content":[]})";
+
+/// The server, with random numbers of the test's.
+struct seeded
+{
+    comcp::streamable_http where;
+    comcp::detail::random_source random;
+
+    friend std::unique_ptr<comcp::transport> make_transport(const seeded& of, comcp::transport_settings with)
+    {
+        with.random = of.random;
+        return make_transport(of.where, with);
+    }
+};
+
+using exponential_stage = basic_http_stage<comcp::default_policy>;
 
 } // namespace
 
@@ -141,6 +157,38 @@ TEST_CASE("Many calls at once have a connection each, up to the limit, and are a
     CHECK(s.web.connections() <= 16);
     s.advance(31s); // idle ones are closed
     CHECK(s.web.open_connections() == 0);
+}
+
+TEST_CASE("Of the connections that are idle eight are kept, each for 30 s [100]", "[http_client]")
+{
+    http_stage s;
+    s.listens = false;
+    s.make(s.server().listen(false));
+    s.connect();
+    std::vector<running<comcp::answer>> calls;
+    std::vector<web_request> asked;
+    for (int i = 0; i < 9; ++i) calls.push_back(s.start(s.client().call("greet")));
+    for (int i = 0; i < 9; ++i) asked.push_back(s.web.expect("tools/call"));
+    CHECK(s.web.open_connections() == 9);
+    for (std::size_t i = 0; i < 8; ++i) asked[i].reply(nothing);
+    CHECK(s.web.open_connections() == 9);
+    s.advance(10s);
+    asked[8].reply(nothing);
+    for (auto& each : calls) CHECK(each.succeeded());
+    CHECK(s.web.open_connections() == 8);
+    CHECK(asked[0].cut()); // the one that was idle for longest
+    s.advance(19999ms);
+    CHECK(s.web.open_connections() == 8);
+    s.advance(1ms);
+    CHECK(s.web.open_connections() == 1);
+    CHECK_FALSE(asked[8].cut());
+    s.advance(9999ms);
+    CHECK(s.web.open_connections() == 1);
+    s.advance(1ms);
+    CHECK(s.web.open_connections() == 0);
+    s.advance(1h);
+    CHECK(s.web.connections() == 9);
+    CHECK(s.client().connected());
 }
 
 // ---- streams -------------------------------------------------------------------------------------------------------
@@ -299,7 +347,18 @@ TEST_CASE("A resume that leads nowhere is given up, and the call may have run", 
             if (i % 2 == 0) again.stream().end_stream();
             else again.answer(503, "", "");
         }
-        CHECK(call.done());
+        CHECK(call.failed_with(errc::bad_response));
+        CHECK(call.failure().http->status == 503);
+    }
+    SECTION("after 6 streams without an event")
+    {
+        for (int i = 0; i < 6; ++i) {
+            CHECK_FALSE(call.done());
+            s.advance(1s);
+            s.web.expect("GET").stream().end_stream();
+        }
+        CHECK(call.failed_with(errc::peer_gone));
+        CHECK(call.failure().text == "the server ended the response without an answer");
     }
     SECTION("when there is no connection")
     {
@@ -312,7 +371,8 @@ TEST_CASE("A resume that leads nowhere is given up, and the call may have run", 
     {
         s.advance(1s);
         s.web.expect("GET").answer(405, "", "");
-        CHECK(call.done());
+        CHECK(call.failed_with(errc::bad_response));
+        CHECK(call.failure().http->status == 405);
     }
     SECTION("at once when the session is gone: the call is not repeated")
     {
@@ -323,6 +383,88 @@ TEST_CASE("A resume that leads nowhere is given up, and the call may have run", 
     CHECK(call.failure().fate == outcome::unknown);
     s.advance(1min);
     CHECK(s.web.quiet());
+}
+
+TEST_CASE("The delay before each attempt is a random part of a bound that doubles, to the nanosecond", "[http_client]")
+{
+    exponential_stage s;
+    const bool least = GENERATE(true, false);
+    s.make(seeded{s.server(), least ? sources::zeros : sources::ones});
+    s.connect();
+    auto call = s.start(s.client().call("slow"));
+    s.web.expect("tools/call").stream().piece("id: 1\ndata: \n\n").end_stream();
+    for (const comcp::duration bound : {1s, 2s, 4s, 8s, 16s, 30s}) {
+        CHECK_FALSE(call.done());
+        const comcp::duration delay = least ? comcp::duration(100ms) : bound - 1ns; // never at once
+        s.advance(delay - 1ns);
+        CHECK(s.web.quiet());
+        s.advance(1ns);
+        auto again = s.web.expect("GET");
+        CHECK(again.field("Last-Event-ID") == "1");
+        again.stream().end_stream();
+    }
+    CHECK(call.failed_with(errc::peer_gone));
+    CHECK(call.failure().text == "the server ended the response without an answer");
+    CHECK(call.failure().fate == outcome::unknown);
+    s.advance(1h);
+    CHECK(s.web.quiet());
+}
+
+TEST_CASE("Without random numbers of the system no stream is opened again, and its call ends with that error",
+          "[http_client]")
+{
+    exponential_stage s;
+    const sources::choice start(::getrandom);
+    s.make(seeded{s.server(), sources::switched});
+    const std::error_code missing(ENOSYS, std::generic_category());
+    SECTION("that of a call")
+    {
+        s.connect();
+        sources::chosen = sources::failing;
+        auto call = s.start(s.client().call("slow"));
+        auto other = s.start(s.client().call("other"));
+        auto asked = s.web.expect("tools/call");
+        auto other_asked = s.web.expect("tools/call");
+        asked.stream().piece("id: 1\ndata: \n\n");
+        SECTION("closed in order") { asked.end_stream(); }
+        SECTION("broken") { asked.reset(); }
+        CHECK(call.failure().code == missing);
+        CHECK(call.failure().text == "the system gives no random bytes");
+        CHECK(call.failure().fate == outcome::unknown);
+        other_asked.reply(nothing);
+        CHECK(other.succeeded());
+    }
+    SECTION("that of a call, at the second attempt")
+    {
+        sources::chosen = sources::zeros;
+        s.connect();
+        auto call = s.start(s.client().call("slow"));
+        s.web.expect("tools/call").stream().piece("id: 1\ndata: \n\n").end_stream();
+        s.advance(100ms);
+        auto again = s.web.expect("GET");
+        sources::chosen = sources::failing;
+        SECTION("after a stream") { again.stream().end_stream(); }
+        SECTION("after a status") { again.answer(503, "", "", "Retry-After: 1\r\n"); }
+        SECTION("after half an answer") { again.raw("HTTP/1.1 2").reset(); }
+        CHECK(call.failure().code == missing);
+        CHECK(call.failure().fate == outcome::unknown);
+    }
+    SECTION("that of the session")
+    {
+        auto connecting = s.start(s.client().connect());
+        s.web.expect("initialize").reply(welcome());
+        s.web.expect("notifications/initialized").accepted();
+        auto listening = s.web.expect("GET");
+        listening.stream().piece("id: 1\ndata: \n\n");
+        sources::chosen = sources::failing;
+        listening.end_stream();
+    }
+    s.advance(1h);
+    CHECK(s.web.quiet());
+    CHECK(s.client().connected());
+    auto next = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(next.succeeded());
 }
 
 TEST_CASE("What belongs to no request comes on a GET stream, which is opened again with its last id", "[http_client]")

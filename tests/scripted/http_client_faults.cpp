@@ -69,6 +69,9 @@ TEST_CASE("A status that is no success ends one call with a typed error (HTTP 87
         REQUIRE(s.failure().http);
         CHECK(s.failure().http->status == each.status);
         if (each.status == 401) CHECK(s.failure().http->challenge == "Bearer realm=\"x\", Basic");
+        else
+            CHECK(s.failure().http->challenge ==
+                  (has(each.fields, "WWW") ? R"(Bearer error="insufficient_scope")" : ""));
         if (each.status == 429) CHECK(s.failure().http->retry_after == std::chrono::seconds(7));
         s.call.emplace(s.start(s.client().call("greet")));
         s.asked.emplace(s.web.expect("tools/call"));
@@ -198,6 +201,220 @@ TEST_CASE("Redirects with 307 and 308 are followed on the same origin, at most 3
         CHECK(s.failure().fate == outcome::not_sent);
         CHECK(s.web.quiet());
     }
+}
+
+TEST_CASE("What 308 says is remembered, what 307 says is not (RFC 9110, 15.4.8 and 15.4.9)", "[http_client]")
+{
+    asking s;
+    const auto next = [&s](std::string_view target, int status, std::string_view location) {
+        auto asked = s.web.expect("tools/call");
+        CHECK(asked.head.target == target);
+        if (status == 200) asked.reply(nothing);
+        else asked.answer(status, "", "", "Location: " + std::string(location) + "\r\n");
+    };
+    const auto call = [&s] { s.call.emplace(s.start(s.client().call("again"))); };
+    SECTION("307")
+    {
+        s.asked->answer(307, "", "", "Location: /busy/1\r\n");
+        next("/busy/1", 200, "");
+        CHECK(s.call->succeeded());
+        call();
+        next("/mcp", 200, "");
+    }
+    SECTION("308 behind 307: what was asked before moved for a while only")
+    {
+        s.asked->answer(307, "", "", "Location: /busy/1\r\n");
+        next("/busy/1", 308, "/busy/2");
+        next("/busy/2", 200, "");
+        CHECK(s.call->succeeded());
+        call();
+        next("/mcp", 200, "");
+    }
+    SECTION("307 behind 308")
+    {
+        s.asked->answer(308, "", "", "Location: /v2\r\n");
+        next("/v2", 307, "/busy");
+        next("/busy", 200, "");
+        CHECK(s.call->succeeded());
+        call();
+        next("/v2", 200, "");
+    }
+    CHECK(s.call->succeeded());
+    CHECK(s.web.quiet());
+    CHECK(s.web.connections() == 1);
+}
+
+TEST_CASE("The stream of the session may have moved", "[http_client]")
+{
+    http_stage s;
+    auto connecting = s.start(s.client().connect());
+    s.web.expect("initialize").reply(welcome(), "Mcp-Session-Id: s-1\r\n");
+    s.web.expect("notifications/initialized").accepted();
+    auto listening = s.web.expect("GET");
+    const auto follow = [&](int status, std::string_view to, std::string_view location) {
+        listening.answer(status, "", "", "Location: " + std::string(location) + "\r\n");
+        listening = s.web.expect("GET");
+        CHECK(listening.head.target == to);
+        CHECK(listening.field("Mcp-Session-Id") == "s-1");
+        CHECK(listening.field("Accept") == "text/event-stream");
+    };
+    SECTION("for once: it is looked for at the endpoint again")
+    {
+        follow(307, "/elsewhere/stream", "elsewhere/stream");
+        listening.stream().piece("id: 7\ndata: \n\n").end_stream();
+        s.advance(1s);
+        listening = s.web.expect("GET");
+        CHECK(listening.head.target == "/mcp");
+        CHECK(listening.field("Last-Event-ID") == "7");
+    }
+    SECTION("for good, which is not where requests go")
+    {
+        follow(308, "/stream", "/stream");
+        listening.stream().piece("id: 7\ndata: \n\n").end_stream();
+        s.advance(1s);
+        listening = s.web.expect("GET");
+        CHECK(listening.head.target == "/stream");
+        CHECK(listening.field("Last-Event-ID") == "7");
+    }
+    SECTION("three times in a row, and no more")
+    {
+        for (const char* to : {"/1", "/2", "/3"}) follow(307, to, to);
+        listening.answer(307, "", "", "Location: /4\r\n");
+    }
+    SECTION("three times each time")
+    {
+        for (int i = 0; i < 3; ++i) {
+            for (const char* to : {"/1", "/2", "/3"}) follow(307, to, to);
+            listening.stream().piece("id: 7\ndata: \n\n").end_stream();
+            s.advance(1s);
+            listening = s.web.expect("GET");
+        }
+    }
+    SECTION("to another origin, where nobody goes")
+    {
+        listening.answer(308, "", "", "Location: http://other.test/mcp\r\n");
+    }
+    SECTION("nowhere") { listening.answer(307, "", ""); }
+    CHECK(s.web.quiet());
+    CHECK(s.web.open_connections() <= 2);
+    for (const auto& each : s.web.door->made()) CHECK(each->to == "http://server.test");
+    auto call = s.start(s.client().call("greet"));
+    auto asked = s.web.expect("tools/call");
+    CHECK(asked.head.target == "/mcp");
+    asked.reply(nothing);
+    CHECK(call.succeeded());
+}
+
+TEST_CASE("A stream that is resumed may have moved, and its call goes on", "[http_client]")
+{
+    asking s;
+    s.asked->stream().piece("id: 1\ndata: \n\n").end_stream();
+    s.advance(1s);
+    auto again = s.web.expect("GET");
+    const int status = GENERATE(307, 308);
+    SECTION("on its origin")
+    {
+        again.answer(status, "", "", "Location: /streams/1\r\n");
+        again = s.web.expect("GET");
+        CHECK(again.head.target == "/streams/1");
+        CHECK(again.field("Last-Event-ID") == "1");
+        CHECK(again.field("Mcp-Session-Id") == "s-1");
+        again.stream().piece("id: 2\ndata: \n\n").end_stream();
+        s.advance(1s);
+        again = s.web.expect("GET");
+        CHECK(again.head.target == (status == 308 ? "/streams/1" : "/mcp"));
+        CHECK(again.field("Last-Event-ID") == "2");
+        again.stream().event(s.asked->result_text(text_result("late")));
+        CHECK(to_text(s.call->value()) == "late");
+    }
+    SECTION("too often")
+    {
+        for (int i = 0; i < 3; ++i) {
+            again.answer(status, "", "", "Location: /streams/1\r\n");
+            again = s.web.expect("GET");
+        }
+        again.answer(status, "", "", "Location: /streams/1\r\n");
+        CHECK(s.failure().code == errc::bad_response);
+        CHECK(s.failure().fate == outcome::unknown); // the POST has arrived
+        CHECK(has(s.failure().text, "after 3 other redirects"));
+    }
+    SECTION("to another origin")
+    {
+        again.answer(status, "", "", "Location: http://other.test/mcp\r\n");
+        CHECK(s.failure().code == errc::bad_response);
+        CHECK(s.failure().fate == outcome::unknown);
+        CHECK(has(s.failure().text, "http://other.test/mcp, which is another origin"));
+    }
+    CHECK(s.web.connections() == 1);
+    s.check_next();
+}
+
+TEST_CASE("The end of a session is said where the server wants to hear it, on its origin", "[http_client]")
+{
+    http_stage s;
+    s.connect();
+    auto closing = s.start(s.client().close());
+    auto ending = s.web.expect("DELETE");
+    const int status = GENERATE(307, 308);
+    SECTION("once")
+    {
+        ending.answer(status, "", "", "Location: /sessions\r\n");
+        ending = s.web.expect("DELETE");
+        CHECK(ending.head.target == "/sessions");
+        CHECK(ending.field("Mcp-Session-Id") == "s-1");
+        CHECK_FALSE(closing.done());
+        ending.raw("HTTP/1.1 204 No Content\r\n\r\n");
+    }
+    SECTION("not for ever")
+    {
+        for (int i = 0; i < 3; ++i) {
+            ending.answer(status, "", "", "Location: /sessions\r\n");
+            ending = s.web.expect("DELETE");
+        }
+        ending.answer(status, "", "", "Location: /sessions\r\n");
+    }
+    SECTION("nowhere else") { ending.answer(status, "", "", "Location: http://other.test/mcp\r\n"); }
+    CHECK(closing.done());
+    CHECK(s.web.quiet());
+    CHECK(s.web.connections() == 1);
+}
+
+TEST_CASE("A request of a session is never sent to another origin, whatever is allowed", "[http_client]")
+{
+    http_stage s;
+    s.make(s.server().header("Authorization", "Bearer secret").follow_other_origins());
+    s.connect();
+    const int before = s.web.door->attempts;
+    auto call = s.start(s.client().call("greet"));
+    s.web.expect("tools/call").answer(GENERATE(307, 308), "", "", "Location: https://other.test/mcp\r\n");
+    CHECK(call.failed_with(errc::bad_response));
+    CHECK(call.failure().fate == outcome::not_sent);
+    CHECK(has(call.failure().text, "it moved to https://other.test/mcp, which is another origin"));
+    CHECK(s.web.door->attempts == before);
+    auto next = s.start(s.client().call("again"));
+    auto asked = s.web.expect("tools/call");
+    CHECK(asked.head.host.text() == "server.test");
+    CHECK(asked.field("Authorization") == "Bearer secret");
+    asked.reply(nothing);
+    CHECK(next.succeeded());
+    CHECK(s.web.quiet());
+}
+
+TEST_CASE("What another origin answers belongs there: a session that begins there stays there", "[http_client]")
+{
+    http_stage s;
+    s.make(s.server().follow_other_origins());
+    auto connecting = s.start(s.client().connect());
+    s.web.expect("initialize").answer(GENERATE(307, 308), "", "", "Location: https://other.test/m\r\n");
+    s.welcome_client("of-other");
+    connecting.value();
+    auto call = s.start(s.client().call("greet"));
+    auto asked = s.web.expect("tools/call");
+    CHECK(asked.connection()->to == "https://other.test");
+    CHECK(asked.head.target == "/m");
+    CHECK(asked.field("Mcp-Session-Id") == "of-other");
+    asked.reply(nothing);
+    CHECK(call.succeeded());
 }
 
 TEST_CASE("Other redirects are errors that name the new URL", "[http_client]")

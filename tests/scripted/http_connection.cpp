@@ -637,6 +637,103 @@ TEST_CASE("A peer that does not read is cut after the write time without progres
     CHECK(s.service.budget->used() == 0);
 }
 
+TEST_CASE("Output that nobody reads fills the memory of the service, and new bodies are refused until it is read")
+{
+    comcp::http_service_limits limits;
+    limits.memory = 100'000;
+    http_stage s(limits);
+    s.peer.window(1000);
+    const bool stream = GENERATE(false, true);
+    s.peer.send(stream ? post("/stream", "") : post("/echo", std::string(99'000, 'x')));
+    if (stream) s.service.push(std::string(99'000, 'x'));
+    s.settle();
+    const std::size_t queued = s.service.budget->used();
+    CHECK(queued > 98'000);
+    CHECK(queued < 99'000);
+
+    memory_peer other(s.executor());
+    s.connect(other);
+    const auto ask = [&](std::string_view bytes) {
+        other.send(bytes);
+        s.settle();
+        return other.receive();
+    };
+    const int handled = s.service.seen().handles;
+    const std::string body(2000, 'b');
+    const std::string in_chunks =
+        "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + body + "\r\n0\r\n\r\n";
+    CHECK(undated(ask("GET /echo HTTP/1.1\r\nHost: a\r\n\r\n")) == echo(""));
+    SECTION("with a length")
+    {
+        CHECK(undated(ask(post("/echo", body))) ==
+              "HTTP/1.1 503 Service Unavailable\r\nX-Every: answer\r\nContent-Type: text/plain; charset=utf-8\r\n"
+              "Retry-After: 1\r\nContent-Length: 25\r\nConnection: close\r\n\r\nout of memory for bodies\n");
+    }
+    SECTION("in chunks")
+    {
+        const std::string answer = ask(in_chunks);
+        CHECK(has_status(answer, 503));
+        CHECK(has(answer, "\r\nRetry-After: 1\r\n"));
+    }
+    CHECK(other.ended());
+    CHECK(s.service.seen().handles == handled + 1);
+    CHECK(s.service.budget->used() == queued);
+
+    s.peer.window(200'000);
+    s.settle();
+    CHECK(s.peer.receive().size() > 99'000);
+    s.advance(1s); // so long the memory of an answer is kept for the next body
+    CHECK(s.service.budget->used() == 0);
+    memory_peer third(s.executor());
+    s.connect(third);
+    third.send(post("/echo", body) + in_chunks);
+    s.settle();
+    CHECK(undated(third.receive()) == echo(body) + echo(body));
+}
+
+TEST_CASE("A body that outgrows the memory of the service while it is read is refused then, and gives its memory back")
+{
+    comcp::http_service_limits limits;
+    limits.memory = 100 * 1024; // a body of unknown length begins with 68 KiB, and would go on with four times that
+    http_stage s(limits);
+    s.ask("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const std::string piece = "2000\r\n" + std::string(8192, 'x') + "\r\n";
+    std::string answer;
+    int pieces = 0;
+    for (; answer.empty() && pieces < 20; ++pieces) {
+        answer = s.ask(piece);
+        if (answer.empty()) CHECK(s.service.budget->used() == 68 * 1024);
+    }
+    CHECK(pieces == 9); // the one that no longer fits
+    CHECK(has_status(answer, 503));
+    CHECK(has(answer, "\r\nRetry-After: 1\r\n"));
+    CHECK(answer.ends_with("out of memory for bodies\n"));
+    CHECK(s.peer.ended());
+    CHECK(s.service.seen().handles == 0);
+    CHECK(s.service.budget->used() == 0);
+    for (int i = 0; i < 3; ++i) CHECK(s.ask(piece) == ""); // the rest is dropped
+    CHECK(s.service.budget->used() == 0);
+}
+
+TEST_CASE("A connection whose answer waits for its client is read no further than a bound")
+{
+    http_stage s;
+    s.peer.window(0);
+    s.peer.send(post("/echo", "one"));
+    s.settle();
+    s.peer.send(post("/echo", std::string(500000, 'x')));
+    s.settle();
+    CHECK(s.service.seen().handles == 1);
+    const std::size_t unread = s.peer.unread();
+    CHECK(unread > 300000);
+    s.advance(29s);
+    CHECK(s.peer.unread() == unread);
+    s.peer.window(1000000);
+    s.settle();
+    CHECK(s.service.seen().handles == 2);
+    CHECK(undated(s.peer.receive()) == echo("one") + echo(std::string(500000, 'x')));
+}
+
 TEST_CASE("Connections beyond the limit are told so")
 {
     comcp::http_service_limits limits;

@@ -314,8 +314,8 @@ public:
         return out;
     }
 
-    void make(comcp::streamable_http where, comcp::client_options options = {},
-              comcp::policy_state<Policy> policies = {})
+    template <class Server>
+    void make(Server where, comcp::client_options options = {}, comcp::policy_state<Policy> policies = {})
     {
         client_ = std::make_unique<comcp::basic_client<Policy>>(std::move(where), comcp::identity("tester", "1"),
                                                                 std::move(options), std::move(policies));

@@ -183,7 +183,7 @@ TEST_CASE("A second initialize of a session is refused, and one without the fiel
     CHECK(s.service->sessions() == 2);
 }
 
-TEST_CASE("Two clients at once have two sessions, also with the same ids [109]")
+TEST_CASE("Two clients at once have two sessions, also with the same ids [39] [109]")
 {
     service_stage s;
     auto hello_a = s.send(caller().make("POST", hello_text()));
@@ -193,7 +193,7 @@ TEST_CASE("Two clients at once have two sessions, also with the same ids [109]")
     CHECK(hello_a.field("Mcp-Session-Id") != hello_b.field("Mcp-Session-Id"));
     s.server->tool("who", "", [](comcp::context& ctx) -> comcp::task<std::string> {
         std::string version(comcp::to_string(ctx.version()));
-        co_await wait_for(1s);
+        co_await wait_for(version == "2025-11-25" ? 2s : 1s);
         co_return version;
     });
     const caller one = s.connect("2025-11-25");
@@ -201,11 +201,18 @@ TEST_CASE("Two clients at once have two sessions, also with the same ids [109]")
     CHECK(one.session != two.session);
     auto first = s.send(one.make("POST", call_text("1", "who")));
     auto second = s.send(two.make("POST", call_text("1", "who")));
+    const auto ping = [&s](const caller& by) { return s.send(by.make("POST", request_text("2", "ping"))).body(); };
+    CHECK(ping(one) == answer_text("2", "{}"));
+    CHECK(ping(two) == answer_text("2", "{}"));
     CHECK_FALSE(first.done());
     CHECK_FALSE(second.done());
     s.advance(1s);
-    CHECK(first.body() == text_answer("1", "2025-11-25"));
+    CHECK_FALSE(first.done()); // [39]: the second one ends first
     CHECK(second.body() == text_answer("1", "2025-03-26"));
+    CHECK(ping(one) == answer_text("2", "{}"));
+    CHECK_FALSE(first.done());
+    s.advance(1s);
+    CHECK(first.body() == text_answer("1", "2025-11-25"));
 }
 
 TEST_CASE("An id that is in flight in its session is refused on every other request")
@@ -219,6 +226,42 @@ TEST_CASE("An id that is in flight in its session is refused on every other requ
     CHECK(second.code() == -32600);
     s.advance(1s);
     CHECK(first.body() == text_answer("1", "done"));
+}
+
+TEST_CASE("Beyond the requests in flight of its session a request is refused, until one of them is answered")
+{
+    comcp::server_options options;
+    options.limits.in_flight = 2;
+    service_stage s({}, std::move(options));
+    s.server->tool("slow", "", [] { return wait_for(2s); });
+    s.begin();
+    const caller other = s.connect();
+    const auto refused = [&s](std::string_view id) {
+        auto answer = s.post(call_text(id, "slow"));
+        CHECK(answer.status() == 200);
+        CHECK(answer.field("Content-Type") == "application/json");
+        CHECK(answer.body() == R"({"jsonrpc":"2.0","id":)" + std::string(id) +
+                                   R"(,"error":{"code":-32603,"message":"too many requests",)"
+                                   R"("data":{"retryable":true}}})");
+    };
+    auto first = s.post(call_text("1", "slow"));
+    s.advance(1s);
+    auto second = s.post(call_text("2", "slow"));
+    refused("3");
+    CHECK(s.post(request_text("4", "ping")).body() == answer_text("4", "{}"));
+    auto elsewhere = s.send(other.make("POST", call_text("1", "slow"))); // each session has its own room
+    CHECK_FALSE(first.done());
+    s.advance(1s);
+    CHECK(first.body() == text_answer("1", "done"));
+    CHECK_FALSE(second.done());
+    auto third = s.post(call_text("3", "slow"));
+    refused("5");
+    s.advance(1s);
+    CHECK(second.body() == text_answer("2", "done"));
+    CHECK(elsewhere.body() == text_answer("1", "done"));
+    CHECK_FALSE(third.done());
+    s.advance(1s);
+    CHECK(third.body() == text_answer("3", "done"));
 }
 
 TEST_CASE("Sessions belong to their principal; to all others they do not exist [K-9]")

@@ -2,6 +2,7 @@
 // How long things live behind an HTTP service: caps, idle sessions, memory, the orderly end, and every order in which
 // service, server, streams and io_context may die.
 #include "http_service_script.hpp"
+#include "random_sources.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -93,6 +94,30 @@ TEST_CASE("Sessions with a call or a stream do not give way: 503 when all have o
         s.advance(10s);
         CHECK(s.post(hello_text()).status() == 200);
     }
+}
+
+TEST_CASE("Without random numbers of the system nobody gets a session, and those that are there go on")
+{
+    comcp::http_service_options options;
+    options.random = sources::switched;
+    options.old_sse();
+    service_stage s(std::move(options));
+    s.begin();
+    {
+        const sources::choice none(sources::failing);
+        const bool old_one = GENERATE(false, true);
+        http::request first = old_one ? caller().make("GET") : caller().make("POST", hello_text());
+        if (old_one) first.target = "/sse";
+        auto refused = s.send(std::move(first));
+        CHECK(refused.status() == 503);
+        CHECK(refused.field("Retry-After") == "1");
+        CHECK(refused.field("Mcp-Session-Id") == "");
+        CHECK(refused.body() == error_text(-32603, "the session could not be named"));
+        CHECK(s.service->sessions() == 1);
+        CHECK(s.service->streams() == 0);
+        CHECK(alive(s, s.client));
+    }
+    CHECK(alive(s, s.connect()));
 }
 
 TEST_CASE("A session that is idle for 30 minutes ends, and not before [108]")

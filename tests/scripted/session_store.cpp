@@ -3,6 +3,7 @@
 // that were left behind. Two services on one store stand for the two processes.
 #include "http_service_script.hpp"
 #include "memory_session_store.hpp"
+#include "random_sources.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -415,6 +416,40 @@ TEST_CASE("A service without sessions has no store")
     s.server->tool("echo", "", [] { return "e"; });
     CHECK(s.post(call_text("1", "echo")).body() == text_answer("1", "e"));
     CHECK(store.saves == 0);
+}
+
+TEST_CASE("Without random numbers of the system no session is taken over, and it waits where it is")
+{
+    comcp::http_service_options options;
+    options.random = sources::switched;
+    two_processes p(std::move(options));
+    p.begin();
+    const std::string before = p.kept().record;
+    {
+        const sources::choice none(sources::failing);
+        auto refused = p.post(*p.b, request_text("1", "ping"));
+        CHECK(refused.status() == 503);
+        CHECK(refused.field("Retry-After") == "1");
+        CHECK(refused.body() == error_text(-32603, "the session could not be looked for"));
+    }
+    CHECK(p.b->service.sessions() == 0);
+    CHECK(p.kept().record == before);
+    CHECK(p.post(*p.b, request_text("2", "ping")).body() == answer_text("2", "{}"));
+    CHECK(p.b->service.sessions() == 1);
+}
+
+TEST_CASE("Questions in a session that was taken over are numbered from a random place")
+{
+    comcp::http_service_options options;
+    options.random = sources::switched;
+    two_processes p(std::move(options));
+    p.begin("2025-11-25", R"({"roots":{}})");
+    const bool least = GENERATE(true, false);
+    const sources::choice chosen(least ? sources::zeros : sources::ones);
+    auto asking = p.post(*p.b, call_text("1", "ask"));
+    const auto heard = asking.stream().messages();
+    REQUIRE(heard.size() == 1);
+    CHECK(parse(heard[0]).at("id").as_int64() == ((least ? std::int64_t{1} << 32 : std::int64_t{1} << 52) + 1));
 }
 
 TEST_CASE("Whoever has a store at work may die at any time")

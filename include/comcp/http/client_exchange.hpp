@@ -33,6 +33,8 @@ public:
     exchange_id number() const { return number_; }
     /// What its next HTTP request is: a POST whose stream broke goes on as a GET.
     sent_kind asks() const { return resuming_ ? sent_kind::listen : what_; }
+    /// Where the next request goes.
+    std::shared_ptr<const url> target(const std::shared_ptr<const url>& endpoint) const;
     /// For the next GET; empty when there is none.
     std::string_view last_event_id() const;
 
@@ -103,10 +105,12 @@ private:
     phase phase_ = phase::asking;
     bool resuming_ = false;
     bool in_session_ = false;
-    bool answered_ = false; // the session wants no more of it
-    bool repeated_ = false; // a GET or DELETE that an idle connection lost
-    unsigned attempt_ = 0;  // GETs since the last event
-    unsigned redirects_ = 0;
+    bool answered_ = false;            // the session wants no more of it
+    bool repeated_ = false;            // a GET or DELETE that an idle connection lost
+    unsigned attempt_ = 0;             // GETs since the last event
+    unsigned redirects_ = 0;           // since the last response that was none
+    std::shared_ptr<const url> moved_; // of a GET or DELETE, for good
+    std::shared_ptr<const url> once_;  // for one request
     client_connection* on_ = nullptr;
     std::shared_ptr<const url> sent_to_;
     time_point opened_{};

@@ -49,7 +49,8 @@ public:
 
     const client_settings& settings() const { return with_; }
     time_point now() const { return deadlines_.now(); }
-    double random() const;
+    /// For a delay. *Errors*: those of the system.
+    result<double> random() const;
     transport_event& push(transport_event::kind what, exchange_id on);
     /// What was read on a connection, and the exchange's own text, stay until the session has seen them.
     void keep(client_connection* connection, std::shared_ptr<client_exchange> exchange);
@@ -63,7 +64,7 @@ public:
     result<void> learn_session(const fields& head);
     /// The server does not know the session any more: there is nothing to end.
     void lost_session() { session_lost_ = true; }
-    /// Everything goes to another URL from now on.
+    /// All that does not know better goes to another URL from now on.
     void move_to(url to);
 
     void on_idle(client_connection& connection) override;
@@ -93,7 +94,7 @@ private:
     std::shared_ptr<client_exchange> make(sent_kind what, exchange_id number);
     void begin_exchange(const std::shared_ptr<client_exchange>& what);
     std::shared_ptr<client_exchange> find(exchange_id which) const;
-    void write_head(client_exchange& of) const;
+    void write_head(client_exchange& of, const url& to) const;
     void write_post_head();
     void serve_waiting();
     duration time_for(const client_exchange& what) const;

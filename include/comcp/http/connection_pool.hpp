@@ -46,10 +46,12 @@ public:
         waiting_.push_back({std::move(connection), comcp::detail::deadline_after(now, idle_)});
     }
 
-    /// Cuts what is too old.
-    void expire(time_point now)
+    /// Cuts what is too old, and says after what time the next one is; `no_limit` when there is none.
+    duration expire(time_point now)
     {
         while (!waiting_.empty() && waiting_.front().until <= now) cut_first();
+        const bool never = waiting_.empty() || waiting_.front().until == time_point::max();
+        return never ? no_limit : waiting_.front().until - now;
     }
 
     /// A connection was closed.

@@ -59,8 +59,10 @@ public:
         settings_.times.idle = policy::checked_limit(later);
         return *this;
     }
-    /// Lets redirects (307 and 308 only, at most 3) lead to other origins, never from https to http. The fields set
-    /// with `header` stay behind.
+    /// Lets redirects (307 and 308 only, at most 3) lead to other origins, never from https to http, as long as no
+    /// session has begun: in practice that of `initialize`. All that follows then goes there, and the fields set with
+    /// `header` stay behind. The id of a session is for its own origin, so a request of one that is sent to another
+    /// origin ends as errc::bad_response, whatever is set here.
     streamable_http& follow_other_origins(bool value = true)
     {
         settings_.other_origins = value;

@@ -3,6 +3,7 @@
 // What an HTTP service is told beforehand: whom it serves, how sessions are kept, and its limits.
 #pragma once
 
+#include <comcp/detail/random.hpp>
 #include <comcp/http/guard.hpp>
 #include <comcp/http/service.hpp>
 #include <comcp/http/service_limits.hpp>
@@ -179,6 +180,7 @@ public:
     }
 
     // For the library.
+    detail::random_source random = ::getrandom; ///< of ids of sessions and the like
     const old_sse_paths& old_paths() const { return old_; }
     const detail::http_authorizer& authorizer() const { return authorize_; }
     bool is_single_threaded() const { return single_threaded_; }

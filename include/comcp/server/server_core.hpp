@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -79,6 +80,8 @@ struct session_origin
     std::optional<revision> assumed;
     /// Set where sessions are kept outside of the process.
     std::shared_ptr<kept_state> kept;
+    /// Our requests are numbered after this.
+    std::int64_t last_number = 0;
 };
 
 /// Makes the session of one client on `ex`, known to the server and not yet started.

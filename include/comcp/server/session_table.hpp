@@ -4,6 +4,7 @@
 // does with a request is none of its business.
 #pragma once
 
+#include <comcp/detail/random.hpp>
 #include <comcp/http/session_transport.hpp>
 #include <comcp/result.hpp>
 #include <comcp/server/session_keeper.hpp>
@@ -93,7 +94,7 @@ class session_table final : public std::enable_shared_from_this<session_table>, 
 {
 public:
     /// `most` sessions with an id; one that is idle for `idle` ends. `ex` is a strand where several threads run it.
-    session_table(comcp::executor ex, std::size_t most, duration idle);
+    session_table(comcp::executor ex, std::size_t most, duration idle, random_source random = ::getrandom);
     ~session_table();
 
     /// A session in use.
@@ -158,6 +159,7 @@ private:
     std::shared_ptr<detail::home> home_;
     std::size_t most_;
     duration idle_;
+    random_source random_;
     timer timer_;
     wait_list quiet_;
     bool context_gone_ = false;

@@ -3,6 +3,7 @@
 #include <comcp/error.hpp>
 
 #include "catch.hpp"
+#include "random_sources.hpp"
 
 #include <set>
 
@@ -25,25 +26,7 @@ ssize_t halting(void* to, std::size_t size, unsigned)
     return static_cast<ssize_t>(count);
 }
 
-ssize_t broken(void*, std::size_t, unsigned)
-{
-    errno = ENOSYS;
-    return -1;
-}
-
 ssize_t empty(void*, std::size_t, unsigned) { return 0; }
-
-ssize_t zeros(void* to, std::size_t size, unsigned)
-{
-    std::memset(to, 0, size);
-    return static_cast<ssize_t>(size);
-}
-
-ssize_t ones(void* to, std::size_t size, unsigned)
-{
-    std::memset(to, 0xFF, size);
-    return static_cast<ssize_t>(size);
-}
 
 } // namespace
 
@@ -58,8 +41,8 @@ TEST_CASE("a token has 32 characters that a URL and a header field may hold", "[
         seen.insert(token);
     }
     CHECK(seen.size() == 1000);
-    CHECK(detail::random_token(zeros).value() == std::string(32, 'A'));
-    CHECK(detail::random_token(ones).value() == std::string(32, '_'));
+    CHECK(detail::random_token(sources::zeros).value() == std::string(32, 'A'));
+    CHECK(detail::random_token(sources::ones).value() == std::string(32, '_'));
 }
 
 TEST_CASE("interruptions and short reads are made good", "[random]")
@@ -71,18 +54,18 @@ TEST_CASE("interruptions and short reads are made good", "[random]")
 
 TEST_CASE("without a source of the system there is an error and no number", "[random]")
 {
-    const auto got = detail::random_token(broken);
+    const auto got = detail::random_token(sources::failing);
     REQUIRE(got.has_error());
     CHECK(got.error().code == std::error_code(ENOSYS, std::generic_category()));
     CHECK(got.error().text == "the system gives no random bytes");
     CHECK(detail::random_token(empty).error().code == std::error_code(EIO, std::generic_category()));
-    CHECK(detail::random_fraction(broken).has_error());
+    CHECK(detail::random_fraction(sources::failing).has_error());
 }
 
 TEST_CASE("a fraction is at least 0 and below 1", "[random]")
 {
-    CHECK(detail::random_fraction(zeros).value() == 0.0);
-    CHECK(detail::random_fraction(ones).value() == 0x1.fffffffffffffp-1);
+    CHECK(detail::random_fraction(sources::zeros).value() == 0.0);
+    CHECK(detail::random_fraction(sources::ones).value() == 0x1.fffffffffffffp-1);
     double sum = 0;
     for (int i = 0; i < 1000; ++i) sum += detail::random_fraction().value();
     CHECK(sum > 400);

@@ -97,6 +97,7 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
             }
         }
     }
+    if (rule_.what != reply::redirected) redirects_ = 0;
     switch (rule_.what) {
     case reply::json:
         phase_ = phase::json;
@@ -307,14 +308,28 @@ COMCP_DECL void client_exchange::conclude(client_connection* from)
 
 COMCP_DECL void client_exchange::follow()
 {
-    if (what_ == sent_kind::listen || what_ == sent_kind::end_session) return finish();
     fault why = status_fault();
-    // The id of a session is for its own origin only; and where streams are is not where requests go.
-    const bool elsewhere = hub_.settings().other_origins && !in_session_;
-    const std::optional<url> to = redirect_target(refusal_, *sent_to_, elsewhere, redirects_, why);
-    if (!to || resuming_) return give_up(std::move(why));
-    hub_.move_to(*to);
+    // The id of a session, and of its events, is for its own origin only.
+    const bool posts = asks() == sent_kind::request || asks() == sent_kind::notification;
+    const bool elsewhere = hub_.settings().other_origins && !in_session_ && posts;
+    std::optional<url> to = redirect_target(refusal_, *sent_to_, elsewhere, redirects_, why);
+    if (!to) {
+        if (what_ == sent_kind::listen || what_ == sent_kind::end_session) return finish();
+        return give_up(std::move(why));
+    }
+    // RFC 9110, 15.4.8 and 15.4.9: 307 is for this request, 308 for all that follow: not when 307 led to it, and where
+    // a stream is is not where requests go. What another origin answers belongs there, its session above all.
+    const bool remembered = (refusal_.status == 308 && !once_) || to->origin() != sent_to_->origin();
+    if (remembered) once_.reset();
+    if (remembered && posts) hub_.move_to(*std::move(to));
+    else (remembered ? moved_ : once_) = std::make_shared<const url>(*std::move(to));
     hub_.start(shared_from_this());
+}
+
+COMCP_DECL std::shared_ptr<const url> client_exchange::target(const std::shared_ptr<const url>& endpoint) const
+{
+    if (once_) return once_;
+    return moved_ ? moved_ : endpoint;
 }
 
 COMCP_DECL bool client_exchange::pause()
@@ -325,10 +340,17 @@ COMCP_DECL bool client_exchange::pause()
     facts.attempt = ++attempt_;
     if (phase_ == phase::refused && refusal_.retry_after) facts.asked = *refusal_.retry_after;
     else if (events_ && events_->retry()) facts.asked = *events_->retry();
-    facts.random = hub_.random();
+    const result<double> random = hub_.random();
+    if (!random) {
+        if (what_ == sent_kind::listen) finish();
+        else give_up(random.error());
+        return true;
+    }
+    facts.random = *random;
     const std::optional<duration> delay = with.reconnect(facts);
     if (!delay) return false;
     phase_ = phase::pausing;
+    once_.reset(); // 307 was for that one request
     // "At once" every time would be a loop at the speed of the network (SSE 83).
     constexpr duration shortest = std::chrono::milliseconds(100);
     hub_.set_due(*this, std::max(*delay, shortest));
@@ -351,8 +373,8 @@ COMCP_DECL void client_exchange::tell_closed()
 
 COMCP_DECL void client_exchange::give_up(fault why)
 {
-    // The POST of a stream that is resumed has arrived.
-    if (resuming_) why.fate = outcome::unknown;
+    // The POST of a stream that is resumed, or is to be, has arrived.
+    if (resuming_ || phase_ == phase::told) why.fate = outcome::unknown;
     hub_.push(transport_event::kind::exchange_failed, number_).why = std::move(why);
     finish();
 }

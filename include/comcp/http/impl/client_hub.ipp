@@ -72,17 +72,19 @@ COMCP_DECL void client_hub::write_post_head()
     print_post_head(post_head_, *url_, with_.fields, session_, version_).value();
 }
 
-COMCP_DECL void client_hub::write_head(client_exchange& of) const
+COMCP_DECL void client_hub::write_head(client_exchange& of, const url& to) const
 {
     of.head.clear();
     if (of.asks() == sent_kind::request || of.asks() == sent_kind::notification) {
         const std::string length = std::to_string(of.body.size());
         of.head.reserve(post_head_.size() + length.size() + 4);
-        of.head.append(post_head_).append(length).append("\r\n\r\n");
+        if (&to == url_.get()) of.head = post_head_;
+        else print_post_head(of.head, to, with_.fields, session_, version_).value();
+        of.head.append(length).append("\r\n\r\n");
         return;
     }
     const bool listens = of.asks() == sent_kind::listen;
-    request_head head = common_head(*url_, listens ? "GET" : "DELETE", with_.fields, session_, version_);
+    request_head head = common_head(to, listens ? "GET" : "DELETE", with_.fields, session_, version_);
     if (listens) head.fields.add("Accept", "text/event-stream");
     if (listens && !of.last_event_id().empty()) head.fields.add("Last-Event-ID", of.last_event_id());
     (void)print(of.head, head); // its parts were checked when they came
@@ -112,11 +114,7 @@ COMCP_DECL void client_hub::move_to(url to)
     write_post_head();
 }
 
-COMCP_DECL double client_hub::random() const
-{
-    const result<double> number = comcp::detail::random_fraction(with_.random);
-    return number ? *number : 0.5;
-}
+COMCP_DECL result<double> client_hub::random() const { return comcp::detail::random_fraction(with_.random); }
 
 // ---- what the session says -----------------------------------------------------------------------------------------
 
@@ -216,16 +214,16 @@ COMCP_DECL void client_hub::start(const std::shared_ptr<client_exchange>& what)
         else what->refused(fail(errc::too_many, "too many messages wait for a connection"));
         return;
     }
-    write_head(*what);
-    const origin& to = url_->origin();
-    while (const std::shared_ptr<client_connection> idle = pool_.take(to)) {
-        what->asked(*idle, url_, !session_.empty());
+    const std::shared_ptr<const url> to = what->target(url_);
+    write_head(*what, *to);
+    while (const std::shared_ptr<client_connection> idle = pool_.take(to->origin())) {
+        what->asked(*idle, to, !session_.empty());
         if (idle->send(what)) return;
     }
-    const auto fresh = std::make_shared<client_connection>(*lot_, to, with_.head);
+    const auto fresh = std::make_shared<client_connection>(*lot_, to->origin(), with_.head);
     connections_.push_back(fresh);
-    what->asked(*fresh, url_, !session_.empty());
-    client_connection::start(fresh, executor_, shared_from_this(), with_.door, *url_, with_.times.connect, what);
+    what->asked(*fresh, to, !session_.empty());
+    client_connection::start(fresh, executor_, shared_from_this(), with_.door, *to, with_.times.connect, what);
 }
 
 COMCP_DECL void client_hub::serve_waiting()
@@ -365,8 +363,8 @@ COMCP_DECL void client_hub::set_due(client_exchange& what, duration after)
 
 COMCP_DECL void client_hub::drop_unused()
 {
-    pool_.expire(now());
-    if (pool_.size() != 0) deadlines_.set(unused_, with_.times.unused, now());
+    const duration next = pool_.expire(now());
+    deadlines_.set(unused_, next, now());
 }
 
 // ---- the end -------------------------------------------------------------------------------------------------------

@@ -443,8 +443,8 @@ COMCP_DECL void sse_hub::on_read(client_connection& connection)
 
 COMCP_DECL void sse_hub::drop_unused()
 {
-    pool_.expire(now());
-    if (pool_.size() != 0) deadlines_.set(unused_, with_.times.unused, now());
+    const duration next = pool_.expire(now());
+    deadlines_.set(unused_, next, now());
 }
 
 // ---- what the session is told --------------------------------------------------------------------------------------

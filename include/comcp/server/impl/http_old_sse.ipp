@@ -175,8 +175,8 @@ COMCP_DECL task<http::response> http_core::open_old(std::shared_ptr<http_core> s
     result<std::string> id = fail(errc::busy, "too many sessions");
     if (made) id = self->table->name(made);
     if (!id) {
-        owner->abandon(fault(errc::closed, "there are too many sessions"));
-        co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
+        owner->abandon(id.error());
+        co_return refuse_name(id.error(), std::move(whole.answer_fields));
     }
     wire.on_closed(forget_session(self->table, *id));
     co_await session::start(owner);

@@ -40,6 +40,14 @@ inline http::response http_error_answer(int status, std::string_view text, http:
     return http_error_answer(status, code, text, std::move(carried));
 }
 
+/// A session that got no id.
+inline http::response refuse_name(const fault& why, http::fields carried)
+{
+    const bool full = why.code == errc::busy;
+    return http_error_answer(503, full ? "no room for another session" : "the session could not be named",
+                             std::move(carried));
+}
+
 /// The stream of one exchange, pulled from wherever the HTTP server runs.
 class exchange_stream final : public http::body_stream
 {
@@ -115,7 +123,7 @@ COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> s
       memory(std::make_shared<http::budget>(options.limits.memory)),
       streams(std::make_shared<http::budget>(options.limits.streams)),
       table(std::make_shared<session_table>(options.is_single_threaded() ? ex : comcp::executor(asio::make_strand(ex)),
-                                            options.limits.sessions, options.limits.session_idle)),
+                                            options.limits.sessions, options.limits.session_idle, options.random)),
       keeper(make_keeper()),
       executor_(std::move(ex)),
       lot_(make_parking_lot(executor_)),
@@ -344,7 +352,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     if (!owner->open())
         co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
     const auto id = self->table->name(posted->lease());
-    if (!id) co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
+    if (!id) co_return refuse_name(id.error(), std::move(whole.answer_fields));
     wire.on_closed(forget_session(self->table, *id));
     if (kept) {
         kept->serve(owner);

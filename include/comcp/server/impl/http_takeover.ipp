@@ -30,6 +30,15 @@ inline bool is_store_key(std::string_view text)
     return !text.empty() && text.size() <= 64 && text.find_first_not_of(allowed) == text.npos;
 }
 
+/// After which number a session that was taken over goes on: two processes may both have taken it from the same one.
+inline result<std::int64_t> random_place(random_source from)
+{
+    const auto random = random_bytes<3>(from);
+    if (!random) return random.error();
+    const std::int64_t place = ((*random)[0] << 12 | (*random)[1] << 4 | ((*random)[2] & 15)) + 1;
+    return place << 32; // below 2^53, all that a peer may read
+}
+
 COMCP_DECL std::shared_ptr<session_keeper> http_core::make_keeper() const
 {
     if (!options.store()) return nullptr;
@@ -38,7 +47,7 @@ COMCP_DECL std::shared_ptr<session_keeper> http_core::make_keeper() const
     with.renew = options.limits.session_idle == no_limit ? no_limit : options.limits.session_idle / 2;
     with.queue = options.limits.stored_bytes;
     with.memory = std::make_shared<http::budget>(options.limits.memory);
-    auto who = random_token();
+    auto who = random_token(options.random);
     if (!who) throw error(who.error());
     return std::make_shared<session_keeper>(*options.store(), table->executor(), *std::move(who), std::move(with));
 }
@@ -128,9 +137,12 @@ COMCP_DECL task<http_core::takeover> http_core::go_on(std::shared_ptr<http_core>
 {
     const auto served = self->served_.lock();
     if (!served || self->closed()) co_return takeover::failed;
+    const result<std::int64_t> place = random_place(self->options.random);
+    if (!place) co_return takeover::failed;
     const auto kept = std::make_shared<kept_session>(self->keeper);
     const std::string id = with.id;
     session_origin from;
+    from.last_number = *place;
     from.principal = with.principal;
     kept->record = std::move(with);
     kept->taken = true;

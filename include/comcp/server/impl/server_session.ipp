@@ -4,7 +4,6 @@
 // of lists, tools, resources, prompts and completions is in impl/server_requests.ipp.
 #pragma once
 
-#include <comcp/detail/random.hpp>
 #include <comcp/server/server_session.hpp>
 
 #include <algorithm>
@@ -41,6 +40,7 @@ COMCP_DECL server_session::server_session(session& owner, std::shared_ptr<server
     shared->keep_source = core_->options.keep_source;
     environment_ = std::move(shared);
     forget_changes();
+    session_.number_from(from.last_number);
     if (from.assumed) session_.speak(*from.assumed);
     if (kept_ && kept_->taken) restore(kept_->record);
 }
@@ -142,11 +142,6 @@ COMCP_DECL void server_session::restore(const session_record& from)
     environment_ = std::move(shared);
     restore_log_level(from.level);
     restore_subscriptions(from.subscriptions);
-    // At a random place: two processes may both have taken it from the same one.
-    const auto random = comcp::detail::random_bytes<4>();
-    const std::int64_t place = random ? ((*random)[0] << 12 | (*random)[1] << 4 | ((*random)[2] & 15)) + 1
-                                      : from.generation; // below 2^53, all that a peer may read
-    session_.number_from(place << 32);
     session_.speak(from.version);
 }
 

@@ -3,7 +3,6 @@
 // The sessions of an HTTP service: see server/session_table.hpp.
 #pragma once
 
-#include <comcp/detail/random.hpp>
 #include <comcp/server/session_table.hpp>
 
 #include <algorithm>
@@ -17,12 +16,13 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL session_table::session_table(comcp::executor ex, std::size_t most, duration idle)
+COMCP_DECL session_table::session_table(comcp::executor ex, std::size_t most, duration idle, random_source random)
     : executor_(std::move(ex)),
       lot_(make_parking_lot(executor_)),
       home_(std::make_shared<detail::home>(executor_)),
       most_(most),
       idle_(idle),
+      random_(random),
       timer_(executor_),
       quiet_(*lot_)
 {
@@ -64,7 +64,7 @@ COMCP_DECL session_lease session_table::adopt(std::shared_ptr<session> owner, ht
 
 COMCP_DECL result<std::string> session_table::name(const session_lease& lease)
 {
-    auto id = random_token();
+    auto id = random_token(random_);
     if (!id) return id.error();
     return name(lease, *std::move(id));
 }
