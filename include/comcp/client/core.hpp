@@ -75,6 +75,8 @@ struct client_core
         const std::lock_guard lock(guard);
         return current ? current : opening;
     }
+    /// The same when it is on another executor than `here`, else null.
+    std::shared_ptr<session> lives_elsewhere(const executor& here) const;
     void begin_opening(std::shared_ptr<session> made)
     {
         const std::lock_guard lock(guard);

@@ -95,9 +95,15 @@ protected:
     }
 
     const session& owner() const { return session_; }
-    wire::request_meta meta(const progress_token& token) const
+    /// What progress of the call is told by: its id, where progress is wanted.
+    std::optional<progress_token> token() const
     {
-        return {wants_token_ ? &token : nullptr, options_.meta().empty() ? nullptr : &options_.meta()};
+        if (!wants_token_) return std::nullopt;
+        return progress_token(id());
+    }
+    wire::request_meta meta(const std::optional<progress_token>& token) const
+    {
+        return {token ? &*token : nullptr, options_.meta().empty() ? nullptr : &options_.meta()};
     }
     /// The text of the result, when it is to be kept.
     std::string_view source(const rpc::message& answer) const
@@ -136,8 +142,8 @@ public:
 private:
     void write_params(std::string& out) const override
     {
-        const progress_token token(id());
-        owner().codec().write_call_params(out, tool_, arguments_.text(), meta(token), owner().spoken());
+        const auto progress = token();
+        owner().codec().write_call_params(out, tool_, arguments_.text(), meta(progress), owner().spoken());
     }
     std::optional<fault> read_result(const rpc::message& answer) override
     {
@@ -294,8 +300,8 @@ public:
 private:
     void write_params(std::string& out) const override
     {
-        const progress_token token(id());
-        question_.write(out, owner(), meta(token));
+        const auto progress = token();
+        question_.write(out, owner(), meta(progress));
     }
     std::optional<fault> read_result(const rpc::message& answer) override
     {

@@ -84,7 +84,7 @@ public:
     std::size_t bytes() const noexcept { return bytes_; }
     void release() noexcept
     {
-        if (budget_) budget_->give_back(std::exchange(bytes_, 0));
+        if (bytes_ != 0) budget_->give_back(std::exchange(bytes_, 0));
     }
 
 private:

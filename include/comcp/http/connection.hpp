@@ -16,12 +16,12 @@
 #include <comcp/task.hpp>
 #include <comcp/transport/any_stream.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,6 +88,7 @@ private:
 
     enum class got {
         all,
+        part,    // more is to come
         nothing, // the peer is gone, or idle for too long
         bad,     // wrong_ says how
     };
@@ -97,18 +98,25 @@ private:
     void half_end();
 
     task<void> serve();
-    task<bool> answer_one();
-    task<bool> answer_wrong();
-    task<got> read_head();
-    task<got> read_body(framing how, bool awaits_continue);
+    task<got> read_body();
     task<bool> skip_body();
-    task<bool> write_answer(response answer);
-    task<bool> write_stream(response head, std::unique_ptr<body_stream> content);
-    task<bool> write(std::string_view first, std::string_view second = {});
+    task<bool> write_stream(response& head);
+    task<bool> write(std::string_view text);
+    task<void> write_rest();
     task<void> linger();
 
+    void begin_request();
+    got take_head();
+    http::request take_request();
+    void begin_body();
+    got take_body();
+    void give_up_body();
+    void begin_answer(response& answer);
+    bool end_answer(response& answer);
+    bool write_some();
+
     got bad(const parse_error& why);
-    bool make_room(std::uint64_t size, std::uint64_t most);
+    bool make_room(std::uint64_t size);
     bool print_head(response& answer, framing body);
     response own_answer(const parse_error& why);
     std::string_view date();
@@ -128,6 +136,8 @@ private:
 
     // Of the request that is served.
     parse_error wrong_;
+    framing coming_; // its body
+    bool awaits_continue_ = false;
     std::string body_; // here and not in a frame: a read into it may be pending when the frame ends
     budget_share counted_;
     fields answer_fields_; // for answers of our own
@@ -137,7 +147,8 @@ private:
     bool keep_ = false; // the peer may send another one
 
     std::string out_;
-    std::string spare_; // memory of the last answer, for the next body
+    std::array<std::string_view, 2> unwritten_; // of the output: a head and a body
+    std::string spare_;                         // memory of the last answer, for the next body
     budget_share spare_counted_;
     std::string peer_;
     std::string date_;

@@ -31,7 +31,10 @@ public:
     /// No byte will follow those that are there: the peer ended its output, or the connection broke.
     bool ended() const { return ended_; }
 
-    /// Waits for more bytes, the end, or `interrupt()`.
+    /// Asks for more bytes. True when they are to be waited for: `arrival()` ends with them, the end, or `interrupt()`.
+    bool ask();
+    asio::awaitable<void> arrival() { return arrived_.wait(); }
+    /// Both.
     task<void> more();
     /// The same, and gives the number of bytes that came into `direct`, past the buffer: only when nothing is there to
     /// take, and not always even then. After an interrupt `direct` stays in use until the connection has ended.

@@ -95,19 +95,14 @@ public:
     const_iterator begin() const { return {this, 0}; }
     const_iterator end() const { return {this, entries_.size()}; }
 
-    field operator[](std::size_t index) const
-    {
-        const entry& at = entries_[index];
-        return {std::string_view(text_).substr(at.at, at.name_size),
-                std::string_view(text_).substr(at.at + at.name_size, at.value_size)};
-    }
+    field operator[](std::size_t index) const { return {name_of(entries_[index]), value_of(entries_[index])}; }
 
     /// The value of the first field of that name.
     std::optional<std::string_view> find(std::string_view name) const
     {
         const std::size_t index = next(name, 0);
         if (index == size()) return std::nullopt;
-        return (*this)[index].value;
+        return value_of(entries_[index]);
     }
 
     /// The values of all fields of that name, in order.
@@ -210,13 +205,17 @@ private:
     // The first field of that name at or after `index`; size() when there is none.
     std::size_t next(std::string_view name, std::size_t index) const
     {
-        for (; index < size(); ++index) {
+        for (const std::size_t end = size(); index < end; ++index) {
             const entry& each = entries_[index];
-            if (each.name_size == name.size() && equal_ignoring_case({text_.data() + each.at, name.size()}, name))
-                break;
+            if (each.name_size != name.size()) continue;
+            // Nearly everybody writes it like everybody else.
+            if (name_of(each) == name || equal_ignoring_case(name_of(each), name)) break;
         }
         return index;
     }
+
+    std::string_view name_of(const entry& of) const { return {text_.data() + of.at, of.name_size}; }
+    std::string_view value_of(const entry& of) const { return {text_.data() + of.at + of.name_size, of.value_size}; }
 
     void remove(std::size_t index)
     {

@@ -52,7 +52,7 @@ inline result<void> check_fields(const fields& list)
 
 inline void write_field(std::string& out, std::string_view name, std::string_view value)
 {
-    out.append(name).append(": ").append(value).append("\r\n");
+    out.append(name).append(": ", 2).append(value).append("\r\n", 2);
 }
 
 inline void write_fields(std::string& out, const fields& list, const framing& body, bool keep_alive)

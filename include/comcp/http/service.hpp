@@ -30,6 +30,8 @@ struct request
     std::string principal;      ///< who the host's authorization says it is; set by `service::refuse`
     bool whole_answer = false;  ///< the server can only answer once: no stream (see `service`)
     http::fields answer_fields; ///< what every answer to it carries (CORS); set by `service::refuse`
+    bool takes_json = true;     ///< the client accepts an answer as JSON, and
+    bool takes_stream = true;   ///< as a stream of events; both set by `service::refuse`
     budget_share counted;       ///< what the body holds of the service's memory
 };
 

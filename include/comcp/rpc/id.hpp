@@ -37,6 +37,13 @@ public:
     /// An integer of any size. The text must be one as JSON writes it; for text of a peer use `from_number`.
     static id integer_text(std::string digits) { return id(std::move(digits), false); }
 
+    /// Becomes such an integer, in the memory that is there.
+    void set_integer_text(std::string_view digits)
+    {
+        text_ = digits;
+        is_string_ = false;
+    }
+
     /// The id that a JSON number is. A fraction of zeros is dropped, as JSON Schema calls 1.0 an integer; anything else
     /// that is not a plain integer is no id.
     static std::optional<id> from_number(std::string_view number);

@@ -271,7 +271,7 @@ private:
         message& msg = parsed_.msg;
         msg.text = text;
         msg.has_id = true;
-        msg.id = id::integer_text(std::string(form.id));
+        msg.id.set_integer_text(form.id);
         msg.method = form.method;
         const bool is_result = form.method.empty();
         msg.type = is_result ? message::kind::result : message::kind::request;

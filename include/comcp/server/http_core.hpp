@@ -78,21 +78,30 @@ private:
     refusal refuse_after_authorization(http::request& head) const;
     refusal refuse_body(http::request& whole) const;
 
-    static task<http::response> judge(std::shared_ptr<http_core> self, http::request whole);
+    /// What the host's authorization says, if there is one.
+    static task<refusal> authorize(std::shared_ptr<http_core> self, http::request& head);
+
+    // What answers a whole request, which stands in the frame of `handle`. Not started yet.
+    static task<http::response> answer_to(const std::shared_ptr<http_core>& self, http::request& whole);
+    static task<http::response> answer_to_old(const std::shared_ptr<http_core>& self, http::request& whole);
+    static task<http::response> unknown_session(http::request& whole);
+    static task<http::response> end_session(std::shared_ptr<http_core> self, http::request& whole);
     /// A POST of a session that there is.
-    static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request whole);
+    static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request& whole);
     /// A POST without a session: it makes one, or is one by itself.
-    static task<http::response> first_post(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
+    static task<http::response> first_post(std::shared_ptr<http_core> self, comcp::executor ex, http::request& whole);
+    static task<http::response> open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
+                                            http::request& whole);
     /// The old HTTP+SSE transport: a GET that is a session, and a POST of one.
-    static task<http::response> open_old(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
-    static task<http::response> post_old(session_table::in_use used, http::request whole);
-    static task<http::response> judge_old(std::shared_ptr<http_core> self, http::request whole);
+    static task<http::response> open_old(std::shared_ptr<http_core> self, comcp::executor ex, http::request& whole);
+    static task<http::response> post_old(std::shared_ptr<http_core> self, session_table::in_use used,
+                                         http::request& whole);
+    /// Has it run on the executor of its session.
+    task<http::response> at_session(const comcp::executor& ex, task<http::response> answer) const;
+    std::optional<std::string_view> session_id_of(const http::request& head) const;
     refusal refuse_old_message(const http::request& head) const;
     /// What is no message, and of which no id could be told, is answered by its POST.
     refusal refuse_unreadable(const http::request& whole) const;
-
-    static task<http::response> open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
-                                            http::request whole);
 
     enum class place {
         endpoint,
@@ -131,10 +140,10 @@ private:
     static task<takeover> go_on(std::shared_ptr<http_core> self, comcp::executor ex, session_record with);
     /// A stream of which the process is gone.
     static task<http::response> resume_elsewhere(std::shared_ptr<http_core> self, session_table::in_use used,
-                                                 std::shared_ptr<session> owner, http::request whole);
+                                                 std::shared_ptr<session> owner, http::request& whole);
     http::response refuse_resume(http::replay_state why, http::request& whole) const;
 
-    http::exchange_form form_of(const http::request& whole, bool resumable) const;
+    static http::exchange_form form_of(const http::request& whole, bool resumable);
     comcp::executor executor_of_session() const;
     http::response answer_of(const std::shared_ptr<posted_exchange>& from, const std::shared_ptr<session>& owner,
                              http::request& whole) const;

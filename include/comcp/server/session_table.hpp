@@ -141,7 +141,7 @@ private:
     using entries = std::list<std::shared_ptr<table_entry>>;
 
     void release(table_entry& entry, session_lease::kind use);
-    std::shared_ptr<table_entry> find_entry(std::string_view id, std::string_view principal) const;
+    table_entry* find_entry(std::string_view id, std::string_view principal) const;
     /// Takes an entry out; what is returned is destroyed outside of the lock.
     leaving_session take_out(table_entry& entry);
     /// The same for a session that is not to be found elsewhere either.

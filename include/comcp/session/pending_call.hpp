@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One request of ours while it waits for its answer. It stands in the frame of the coroutine that waits, is found by
-// its id, and ends exactly once: answered, failed, timed out, cancelled, or with its session.
+// One request of ours while it waits for its answer. It belongs to the coroutine that waits, is found by its id, and
+// ends exactly once: answered, failed, timed out, cancelled, or with its session.
 #pragma once
 
 #include <comcp/detail/waiter.hpp>

@@ -11,6 +11,7 @@
 #include <array>
 #include <concepts>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,14 @@
 
 namespace comcp::inline COMCP_ABI::detail
 {
+
+COMCP_DECL std::shared_ptr<session> client_core::lives_elsewhere(const executor& here) const
+{
+    const std::lock_guard lock(guard);
+    const std::shared_ptr<session>& lives = current ? current : opening;
+    if (!lives || !lives->executor() || lives->executor() == here) return nullptr; // none when its context has ended
+    return lives;
+}
 
 // ---- whether a request that failed is made again -------------------------------------------------------------------
 
@@ -155,16 +164,16 @@ COMCP_DECL task<prompt_list> client_list_prompts(std::shared_ptr<client_core> co
 // ---- calls of tools ------------------------------------------------------------------------------------------------
 
 // The hop and the steps of `session::perform` stand in the coroutine itself: this is the hot one, and each frame that
-// is not needed is 5 % of a call.
+// is not needed is 5 % of a call. The request stands beside it: Asio uses the memory of a frame again for the next one
+// only up to 1020 bytes.
 COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments,
                                     call_options options, call_timeouts times)
 {
-    const auto lives = core->lives();
-    const executor home = lives ? lives->executor() : executor();
     const executor here = co_await asio::this_coro::executor;
-    if (home && here != home) {
+    if (const auto away = core->lives_elsewhere(here)) {
         auto there = client_call(core, std::move(tool), std::move(arguments), std::move(options), times);
-        co_return co_await run_elsewhere(home, std::move(there));
+        auto hop = run_elsewhere(away->executor(), std::move(there));
+        co_return co_await std::move(hop);
     }
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
@@ -173,18 +182,19 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
         if (core->expired) co_await renewed(core);
         const auto session = open_session(*core);
         try {
-            tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
-                                 core->options->keep_source, core->cap);
+            const auto request =
+                std::make_unique<tool_request>(*session, *core->role->notices(), tool, arguments, options, wants_token,
+                                               core->options->keep_source, core->cap);
             if (session->has_chain()) {
-                auto performing = session::perform(session, request, times);
+                auto performing = session::perform(session, *request, times);
                 co_await std::move(performing);
             } else {
-                session->begin(request, times, caller);
-                if (request.waits_for_room()) co_await session::wait_for_room(session, request);
-                if (request.sent()) co_await session->wait_for_answer(request);
-                session::finish(request);
+                session->begin(*request, times, caller);
+                if (request->waits_for_room()) co_await session::wait_for_room(session, *request);
+                if (request->sent()) co_await session->wait_for_answer(*request);
+                session::finish(*request);
             }
-            co_return request.take();
+            co_return request->take();
         } catch (const error& e) {
             if (!goes_again(*core, session, e.fault(), method::tools_call, tool, options.repeats()) || again) throw;
         }

@@ -314,7 +314,7 @@ COMCP_DECL void client_exchange::follow()
     const bool elsewhere = hub_.settings().other_origins && !in_session_ && posts;
     std::optional<url> to = redirect_target(refusal_, *sent_to_, elsewhere, redirects_, why);
     if (!to) {
-        if (what_ == sent_kind::listen || what_ == sent_kind::end_session) return finish();
+        if (what_ == sent_kind::end_session) return finish();
         return give_up(std::move(why));
     }
     // RFC 9110, 15.4.8 and 15.4.9: 307 is for this request, 308 for all that follow: not when 307 led to it, and where
@@ -342,8 +342,7 @@ COMCP_DECL bool client_exchange::pause()
     else if (events_ && events_->retry()) facts.asked = *events_->retry();
     const result<double> random = hub_.random();
     if (!random) {
-        if (what_ == sent_kind::listen) finish();
-        else give_up(random.error());
+        give_up(random.error());
         return true;
     }
     facts.random = *random;

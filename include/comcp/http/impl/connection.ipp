@@ -106,68 +106,117 @@ COMCP_DECL task<void> connection::run_input(std::shared_ptr<connection> self)
     if (broken || self->streaming_) self->cut();
 }
 
+/// All requests of the connection, one after the other. What is awaited for each of them is awaited here, without a
+/// coroutine between: most of a small request's time goes into those.
 COMCP_DECL task<void> connection::serve()
 {
     bool more = true;
     while (more) {
-        got head = got::bad;
-        if (how_ == manner::turn_away) wrong_ = {503, "too many connections"};
-        else head = co_await read_head();
-        if (head == got::nothing) co_return;
-        if (head == got::all) {
-            more = co_await answer_one();
-        } else {
-            more = co_await answer_wrong();
+        begin_request();
+        got head = how_ == manner::turn_away ? bad({503, "too many connections"}) : take_head();
+        while (head == got::part) {
+            if (input_.ask()) co_await input_.arrival();
+            head = take_head();
         }
+        if (head == got::nothing) co_return;
+
+        std::optional<response> answer;
+        bool refused = false;
+        if (head == got::all) {
+            http::request asked = take_request();
+            if (owner_->closed) break;
+            try {
+                answer = co_await owner_->service->refuse(asked);
+            } catch (...) {
+                answer = own_answer({500, "the service failed"});
+            }
+            if (cut_ || owner_->closed) break; // the service may be gone
+            refused = answer.has_value();
+            if (!refused) {
+                answer_fields_ = asked.answer_fields;
+                begin_body();
+                got body = take_body();
+                if (body == got::part) body = co_await read_body();
+                if (cut_) break;
+                if (body != got::all) {
+                    give_up_body();
+                } else if (owner_->closed) {
+                    give_up_body();
+                    wrong_ = {503, "the server ends"};
+                } else {
+                    asked.body = std::exchange(body_, {});
+                    asked.counted = std::move(counted_);
+                    try {
+                        auto handling = owner_->service->handle(std::move(asked));
+                        answer = co_await std::move(handling);
+                    } catch (...) {
+                        answer = own_answer({500, "the service failed"});
+                    }
+                    if (cut_) break;
+                }
+            }
+        }
+        if (!answer) answer = own_answer(wrong_);
+        // Whoever waits for 100 sends the body after all, or does not: where the next request begins is not known.
+        if (refused && (awaits_continue_ || coming_.how == framing::kind::chunked || coming_.length > skipped_at_most))
+            keep_ = false;
+
+        if (answer->stream && !bare_) {
+            more = co_await write_stream(*answer);
+        } else {
+            begin_answer(*answer);
+            const bool written = write_some();
+            if (!written) co_await write_rest();
+            more = end_answer(*answer);
+        }
+        if (refused && more) more = co_await skip_body();
     }
     if (!cut_) co_await linger();
 }
 
-COMCP_DECL task<connection::got> connection::read_head()
+COMCP_DECL void connection::begin_request()
 {
     parser_.reset(); // an idle connection holds none
     late_ = false;
     bare_ = false;
     if (fields none; !answer_fields_.empty()) std::swap(answer_fields_, none);
-    for (;;) {
-        if (!parser_ && !input_.bytes().empty()) parser_ = std::make_unique<request_parser>(owner_->limits.head);
-        const bool idle = !parser_;
-        const parse_step step = idle ? parse_step() : parser_->step(input_.bytes());
-        input_.take(step.used);
-        if (step.what == parse_step::kind::head) break;
-        if (step.what == parse_step::kind::failed) co_return bad(parser_->error());
-        if (input_.ended()) co_return idle ? got::nothing : bad({400, "the request is not complete"});
-        const http_service_limits& most = owner_->limits;
-        if (late_ && idle && spare_.capacity() > kept_output) {
-            late_ = false;
-            give_back(spare_);
-            spare_counted_.release();
-            deadlines_.set(input_deadline_, most.connection_idle - spare_time, deadlines_.now());
-        }
-        if (late_) co_return idle ? got::nothing : bad({408, "the head of the request took too long"});
-        if (idle && last_) co_return got::nothing;
-        if (idle != idle_ || !input_deadline_.set()) {
-            const bool spares = idle && spare_.capacity() > kept_output;
-            const duration wait = spares ? spare_time : idle ? most.connection_idle : most.head_time;
-            deadlines_.set(input_deadline_, wait, deadlines_.now());
-        }
-        idle_ = idle;
-        if (idle) input_.relax();
-        co_await input_.more();
-    }
-    idle_ = false;
-    input_deadline_.clear();
-    co_return got::all;
 }
 
-COMCP_DECL task<bool> connection::answer_wrong()
+/// Reads on in the head with what has arrived.
+COMCP_DECL connection::got connection::take_head()
 {
-    response answer = own_answer(wrong_);
-    co_return co_await write_answer(std::move(answer));
+    if (!parser_ && !input_.bytes().empty()) parser_ = std::make_unique<request_parser>(owner_->limits.head);
+    const bool idle = !parser_;
+    const parse_step step = idle ? parse_step() : parser_->step(input_.bytes());
+    input_.take(step.used);
+    if (step.what == parse_step::kind::head) {
+        idle_ = false;
+        input_deadline_.clear();
+        return got::all;
+    }
+    if (step.what == parse_step::kind::failed) return bad(parser_->error());
+    if (input_.ended()) return idle ? got::nothing : bad({400, "the request is not complete"});
+    const http_service_limits& most = owner_->limits;
+    if (late_ && idle && spare_.capacity() > kept_output) {
+        late_ = false;
+        give_back(spare_);
+        spare_counted_.release();
+        deadlines_.set(input_deadline_, most.connection_idle - spare_time, deadlines_.now());
+    }
+    if (late_) return idle ? got::nothing : bad({408, "the head of the request took too long"});
+    if (idle && last_) return got::nothing;
+    if (idle != idle_ || !input_deadline_.set()) {
+        const bool spares = idle && spare_.capacity() > kept_output;
+        const duration wait = spares ? spare_time : idle ? most.connection_idle : most.head_time;
+        deadlines_.set(input_deadline_, wait, deadlines_.now());
+    }
+    idle_ = idle;
+    if (idle) input_.relax();
+    return got::part;
 }
 
-/// The whole of one request. True when another one may follow.
-COMCP_DECL task<bool> connection::answer_one()
+/// The request whose head is complete.
+COMCP_DECL http::request connection::take_request()
 {
     request_head head = parser_->take_head();
     http::request asked;
@@ -179,94 +228,76 @@ COMCP_DECL task<bool> connection::answer_one()
     bare_ = asked.method == "HEAD";
     is_http_1_1_ = head.version != version::http_1_0;
     keep_ = head.keep_alive && is_http_1_1_;
-
-    if (owner_->closed) co_return false;
-    std::optional<response> refusal;
-    try {
-        refusal = co_await owner_->service->refuse(asked);
-    } catch (...) {
-        refusal = own_answer({500, "the service failed"});
-    }
-    if (cut_ || owner_->closed) co_return false; // the service may be gone
-    if (refusal) {
-        // Whoever waits for 100 sends the body after all, or does not: where the next request begins is not known.
-        if (head.expects_continue || head.body.how == framing::kind::chunked || head.body.length > skipped_at_most) {
-            keep_ = false;
-        }
-        const bool go_on = co_await write_answer(*std::move(refusal));
-        if (!go_on) co_return false;
-        co_return co_await skip_body();
-    }
-    answer_fields_ = asked.answer_fields;
-
-    const got body = co_await read_body(head.body, head.expects_continue);
-    if (cut_) co_return false;
-    if (body != got::all || owner_->closed) {
-        if (!late_) { // else a read may be pending in it
-            give_back(body_);
-            counted_.release();
-        }
-        if (body == got::all) wrong_ = {503, "the server ends"};
-        co_return co_await answer_wrong();
-    }
-    asked.body = std::exchange(body_, {});
-    asked.counted = std::move(counted_);
-
-    response answer;
-    try {
-        answer = co_await owner_->service->handle(std::move(asked));
-    } catch (...) {
-        answer = own_answer({500, "the service failed"});
-    }
-    if (cut_) co_return false;
-    co_return co_await write_answer(std::move(answer));
+    coming_ = head.body;
+    awaits_continue_ = head.expects_continue;
+    return asked;
 }
 
-COMCP_DECL task<connection::got> connection::read_body(framing how, bool awaits_continue)
+COMCP_DECL void connection::begin_body()
 {
-    const std::uint64_t limit = owner_->service->most_body();
-    const bool told = how.how == framing::kind::length;
-    const std::uint64_t most = told ? std::min(how.length, limit) : limit;
-    parser_->body_limit(limit);
+    parser_->body_limit(owner_->service->most_body());
     counted_ = budget_share(owner_->memory);
-    if (how.length > kept_output && spare_.capacity() > kept_output) {
+    if (coming_.length > kept_output && spare_.capacity() > kept_output) {
         counted_ = std::move(spare_counted_);
         body_.swap(spare_);
     }
+}
+
+/// Reads on in the body with what has arrived.
+COMCP_DECL connection::got connection::take_body()
+{
     for (;;) {
         const parse_step step = parser_->step(input_.bytes());
         if (step.what == parse_step::kind::body) {
-            if (!make_room(body_.size() + step.body.size(), most)) co_return bad({503, "out of memory for bodies"});
+            if (!make_room(body_.size() + step.body.size())) return bad({503, "out of memory for bodies"});
             body_ += step.body;
         }
         input_.take(step.used);
         if (step.what == parse_step::kind::body) continue;
-        if (step.what == parse_step::kind::done) break;
-        if (step.what == parse_step::kind::failed) co_return bad(parser_->error());
-
-        if (input_.ended()) co_return bad({400, "the body is not complete"});
-        if (late_) co_return bad({408, "the body of the request took too long"});
+        if (step.what == parse_step::kind::done) {
+            input_deadline_.clear();
+            return got::all;
+        }
+        if (step.what == parse_step::kind::failed) return bad(parser_->error());
+        if (input_.ended()) return bad({400, "the body is not complete"});
+        if (late_) return bad({408, "the body of the request took too long"});
         if (!input_deadline_.set()) deadlines_.set(input_deadline_, owner_->limits.body_time, deadlines_.now());
-        if (std::exchange(awaits_continue, false) && input_.bytes().empty()) {
+        return got::part;
+    }
+}
+
+/// Reads the body of which a part is still to come.
+COMCP_DECL task<connection::got> connection::read_body()
+{
+    got now = got::part;
+    while (now == got::part) {
+        if (std::exchange(awaits_continue_, false) && input_.bytes().empty()) {
             const bool sent = co_await write(continue_response);
             if (!sent) co_return got::nothing;
-            continue; // bytes may have come meanwhile
-        }
-        if (!told) {
+        } else if (coming_.how != framing::kind::length) {
             co_await input_.more();
-            continue;
+        } else {
+            const std::size_t size = body_.size();
+            if (!make_room(std::min(size + least_read, coming_.length)))
+                co_return bad({503, "out of memory for bodies"});
+            const std::uint64_t room = std::min<std::uint64_t>(body_.capacity(), coming_.length) - size;
+            body_.resize(size + static_cast<std::size_t>(std::min(room, most_read)));
+            const std::size_t count = co_await input_.more(std::span(body_).subspan(size));
+            if (!late_) { // else a read may be pending in it
+                body_.resize(size + count);
+                parser_->step(std::string_view(body_).substr(size));
+            }
         }
-        const std::size_t size = body_.size();
-        if (!make_room(std::min(size + least_read, how.length), most)) co_return bad({503, "out of memory for bodies"});
-        const std::uint64_t room = std::min<std::uint64_t>(body_.capacity(), how.length) - size;
-        body_.resize(size + static_cast<std::size_t>(std::min(room, most_read)));
-        const std::size_t count = co_await input_.more(std::span(body_).subspan(size));
-        if (late_) continue; // a read may be pending in it
-        body_.resize(size + count);
-        parser_->step(std::string_view(body_).substr(size));
+        now = take_body();
     }
-    input_deadline_.clear();
-    co_return got::all;
+    co_return now;
+}
+
+COMCP_DECL void connection::give_up_body()
+{
+    if (late_) return; // a read may be pending in it
+    give_back(body_);
+    counted_.release();
 }
 
 /// Reads what follows a refused head. True when the next request can be read.
@@ -287,13 +318,9 @@ COMCP_DECL task<bool> connection::skip_body()
     }
 }
 
-/// True when it was sent and another request may follow.
-COMCP_DECL task<bool> connection::write_answer(response answer)
+/// Prints the head of an answer; it and the body are to be written.
+COMCP_DECL void connection::begin_answer(response& answer)
 {
-    if (answer.stream && !bare_) {
-        std::unique_ptr<body_stream> content = std::move(answer.stream);
-        co_return co_await write_stream(std::move(answer), std::move(content));
-    }
     const bool bodiless = answer.status == 204 || answer.status == 304;
     if (bodiless) answer.body.clear();
     if (!print_head(answer, bodiless ? framing::none() : framing::bytes(answer.body.size()))) {
@@ -301,7 +328,13 @@ COMCP_DECL task<bool> connection::write_answer(response answer)
         answer = own_answer({500, "the service failed"});
         print_head(answer, framing::bytes(answer.body.size()));
     }
-    const bool sent = co_await write(out_, bare_ ? std::string_view() : answer.body);
+    unwritten_ = {out_, bare_ ? std::string_view() : answer.body};
+}
+
+/// True when it was sent and another request may follow.
+COMCP_DECL bool connection::end_answer(response& answer)
+{
+    const bool sent = !cut_;
     if (out_.capacity() > kept_output) give_back(out_);
     const std::size_t spare = answer.body.capacity();
     if (spare > kept_output && spare <= spare_at_most && owner_->limits.connection_idle > spare_time) {
@@ -309,17 +342,21 @@ COMCP_DECL task<bool> connection::write_answer(response answer)
         if (spare_counted_.grow(spare)) spare_ = std::move(answer.body);
         spare_.clear();
     }
-    co_return sent&& keep_ && !last_;
+    return sent && keep_ && !last_;
 }
 
-COMCP_DECL task<bool> connection::write_stream(response head, std::unique_ptr<body_stream> content)
+COMCP_DECL task<bool> connection::write_stream(response& head)
 {
+    const std::unique_ptr<body_stream> content = std::move(head.stream);
     // Nobody opens a stream with GET and ends his output, unless he leaves.
     if (get_ && input_.ended()) co_return false;
     if (!is_http_1_1_) keep_ = false;
     if (!print_head(head, is_http_1_1_ ? framing::chunked() : framing::until_close())) {
         response answer = own_answer({500, "the service failed"});
-        co_return co_await write_answer(std::move(answer));
+        begin_answer(answer);
+        const bool written = write_some();
+        if (!written) co_await write_rest();
+        co_return end_answer(answer);
     }
     streaming_ = true;
     bool more = true;
@@ -338,34 +375,42 @@ COMCP_DECL task<bool> connection::write_stream(response head, std::unique_ptr<bo
     co_return sent&& keep_ && !last_;
 }
 
-/// Writes both in one call, if the peer takes them; waits for it otherwise. False when the peer is gone.
-COMCP_DECL task<bool> connection::write(std::string_view first, std::string_view second)
+COMCP_DECL task<bool> connection::write(std::string_view text)
 {
-    std::array<std::string_view, 2> rest{first, second};
-    budget_share queued; // counted while it waits for the peer
-    for (;;) {
+    unwritten_ = {text, {}};
+    const bool written = write_some();
+    if (!written) co_await write_rest();
+    co_return !cut_;
+}
+
+/// Writes what the peer takes now, in one call. True when nothing is left, or the peer is gone: then the connection is
+/// cut.
+COMCP_DECL bool connection::write_some()
+{
+    io_error_code failed;
+    std::size_t left = stream_->try_write(unwritten_, failed);
+    if (left != 0) write_deadline_.clear();
+    for (std::string_view& piece : unwritten_) {
+        const std::size_t size = std::min(left, piece.size());
+        piece.remove_prefix(size);
+        left -= size;
+    }
+    if (!failed && !(unwritten_[0].empty() && unwritten_[1].empty())) return false;
+    write_deadline_.clear();
+    if (failed) cut();
+    return true;
+}
+
+/// Writes the rest as the peer takes it. Afterwards the connection is cut when the peer is gone.
+COMCP_DECL task<void> connection::write_rest()
+{
+    budget_share queued(owner_->memory); // counted while it waits for the peer
+    queued.add(unwritten_[0].size() + unwritten_[1].size());
+    for (bool written = false; !written;) {
+        if (!write_deadline_.set()) deadlines_.set(write_deadline_, owner_->limits.write_time, deadlines_.now());
         io_error_code failed;
-        const std::size_t written = stream_->try_write(rest, failed);
-        std::size_t left = written;
-        for (std::string_view& piece : rest) {
-            const std::size_t size = std::min(left, piece.size());
-            piece.remove_prefix(size);
-            left -= size;
-        }
-        if (failed || (rest[0].empty() && rest[1].empty())) {
-            write_deadline_.clear();
-            if (failed) cut();
-            co_return !failed;
-        }
-        if (queued.bytes() == 0) {
-            queued = budget_share(owner_->memory);
-            queued.add(rest[0].size() + rest[1].size());
-        }
-        if (written != 0 || !write_deadline_.set()) {
-            deadlines_.set(write_deadline_, owner_->limits.write_time, deadlines_.now());
-        }
         co_await stream_->writable(failed); // when that fails, so does the next write
-        if (cut_) co_return false;
+        written = cut_ || write_some();
     }
 }
 
@@ -388,10 +433,13 @@ COMCP_DECL connection::got connection::bad(const parse_error& why)
     return got::bad;
 }
 
-/// Grows the body's memory for `size` bytes as bytes arrive, counted in the service's budget before. At most `most`.
-COMCP_DECL bool connection::make_room(std::uint64_t size, std::uint64_t most)
+/// Grows the body's memory for `size` bytes as bytes arrive, counted in the service's budget before. At most what the
+/// body may come to.
+COMCP_DECL bool connection::make_room(std::uint64_t size)
 {
     if (size <= body_.capacity()) return true;
+    const std::uint64_t limit = owner_->service->most_body();
+    const std::uint64_t most = coming_.how == framing::kind::length ? std::min(coming_.length, limit) : limit;
     const std::uint64_t wanted = std::max({size, first_room, body_.capacity() * room_growth});
     const auto room = static_cast<std::size_t>(std::max(size, std::min(wanted, most)));
     if (!counted_.grow(room - counted_.bytes())) return false;

@@ -12,11 +12,17 @@
 namespace comcp::inline COMCP_ABI::http::detail
 {
 
-COMCP_DECL task<void> connection_input::more()
+COMCP_DECL bool connection_input::ask()
 {
     news_ = ended_;
     wanted_.complete();
-    if (!news_) co_await arrived_.wait(); // a stream in memory may have given bytes at once
+    return !news_; // a stream in memory may have given bytes at once
+}
+
+COMCP_DECL task<void> connection_input::more()
+{
+    const bool waits = ask();
+    if (waits) co_await arrival();
 }
 
 COMCP_DECL task<std::size_t> connection_input::more(std::span<char> direct)

@@ -140,6 +140,7 @@ COMCP_DECL std::string& session_transport::begin(const send_hint& hint)
         const bool whole = target_->form_.json || !target_->form_.stream || hint.status != 200;
         if (undecided && (whole || !become_stream(*target_))) {
             way_ = way::json;
+            target_->out_.reserve(256); // a short answer in one piece
             return target_->out_;
         }
         way_ = way::event;

@@ -137,28 +137,22 @@ COMCP_DECL http_core::refusal http_core::refuse_old_message(const http::request&
 
 // ---- requests ------------------------------------------------------------------------------------------------------
 
-COMCP_DECL task<http::response> http_core::judge_old(std::shared_ptr<http_core> self, http::request whole)
+COMCP_DECL task<http::response> http_core::answer_to_old(const std::shared_ptr<http_core>& self, http::request& whole)
 {
     if (whole.method == "GET") {
         const comcp::executor ex = self->executor_of_session();
-        auto answer = open_old(self, ex, std::move(whole));
-        if (self->options.is_single_threaded()) co_return co_await std::move(answer);
-        co_return co_await on_executor(ex, std::move(answer));
+        return self->at_session(ex, open_old(self, ex, whole));
     }
     const auto id = query_parameter(whole.target, old_session_parameter);
     session_table::in_use used;
     if (id) used = self->table->find(*id, whole.principal, session_lease::kind::call);
-    if (!used || !used.wire->one_stream())
-        co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
-    if (auto refused = self->refuse_unreadable(whole)) co_return std::move(*refused);
-    const comcp::executor ex = used.owner->executor();
-    auto answer = post_old(std::move(used), std::move(whole));
-    if (self->options.is_single_threaded()) co_return co_await std::move(answer);
-    co_return co_await on_executor(ex, std::move(answer));
+    if (!used || !used.wire->one_stream()) return unknown_session(whole);
+    const comcp::executor& ex = used.owner->executor();
+    return self->at_session(ex, post_old(self, std::move(used), whole));
 }
 
 COMCP_DECL task<http::response> http_core::open_old(std::shared_ptr<http_core> self, comcp::executor ex,
-                                                    http::request whole)
+                                                    http::request& whole)
 {
     const auto served = self->served_.lock();
     if (!served) co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
@@ -204,8 +198,10 @@ COMCP_DECL http_core::refusal http_core::refuse_unreadable(const http::request& 
                              whole.answer_fields);
 }
 
-COMCP_DECL task<http::response> http_core::post_old(session_table::in_use used, http::request whole)
+COMCP_DECL task<http::response> http_core::post_old(std::shared_ptr<http_core> self, session_table::in_use used,
+                                                    http::request& whole)
 {
+    if (auto refused = self->refuse_unreadable(whole)) co_return std::move(*refused);
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));

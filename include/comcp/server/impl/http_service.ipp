@@ -3,7 +3,6 @@
 // Requests to a server over HTTP: see server/http_service.hpp.
 #pragma once
 
-#include <comcp/http/media.hpp>
 #include <comcp/rpc/print.hpp>
 #include <comcp/server/http_core.hpp>
 #include <comcp/server/http_service.hpp>
@@ -169,6 +168,8 @@ COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::reque
     }
     if (!judged.accepted()) return http_error_answer(judged.status, judged.text, std::move(judged.answer_fields));
     head.answer_fields = std::move(judged.answer_fields);
+    head.takes_json = judged.json;
+    head.takes_stream = judged.stream;
     if (closed()) return http_error_answer(503, "the server takes no more requests", head.answer_fields);
     if (head.whole_answer && head.method == "GET" && place_of(head) == place::endpoint) {
         // 2025-11-25, transports: 405 is what a server without this stream says (E-34).
@@ -185,7 +186,7 @@ COMCP_DECL http_core::refusal http_core::refuse_after_authorization(http::reques
     if (at == place::old_stream) return std::nullopt;
     if (at == place::old_messages) return refuse_old_message(head);
     if (!options.has_sessions()) return std::nullopt;
-    const auto id = head.fields.find("Mcp-Session-Id");
+    const auto id = session_id_of(head);
     if (!id) {
         if (head.method == "POST") return std::nullopt; // it may be the first of a session
         return http_error_answer(400, "Mcp-Session-Id is missing", head.answer_fields);
@@ -198,28 +199,30 @@ COMCP_DECL http_core::refusal http_core::refuse_after_authorization(http::reques
 
 COMCP_DECL task<http_core::refusal> http_core::refuse(std::shared_ptr<http_core> self, http::request& head)
 {
-    if (auto refused = self->refuse_before_authorization(head)) co_return refused;
+    refusal refused = self->refuse_before_authorization(head);
+    if (!refused && self->options.authorizer()) refused = co_await authorize(self, head);
+    if (!refused && self->keeper) refused = co_await look_for_session(self, head);
+    if (!refused) refused = self->refuse_after_authorization(head);
+    co_return refused;
+}
+
+COMCP_DECL task<http_core::refusal> http_core::authorize(std::shared_ptr<http_core> self, http::request& head)
+{
     const http_authorizer& judge = self->options.authorizer();
-    if (judge) {
-        std::optional<http_access> access;
-        try {
-            if (judge.is_plain()) access.emplace(judge.call(head));
-            else access.emplace(co_await judge.call_slow(head));
-        } catch (...) {
-            access.emplace(http_access::refuse(http_error_answer(500, "the authorization failed", {})));
-        }
-        if (!access->allowed()) {
-            http::response refused = std::move(access->refusal());
-            for (const http::field& each : head.answer_fields) refused.fields.add(each.name, each.value);
-            co_return refused;
-        }
-        head.principal = std::move(access->principal());
+    std::optional<http_access> access;
+    try {
+        if (judge.is_plain()) access.emplace(judge.call(head));
+        else access.emplace(co_await judge.call_slow(head));
+    } catch (...) {
+        access.emplace(http_access::refuse(http_error_answer(500, "the authorization failed", {})));
     }
-    if (self->keeper) {
-        auto refused = co_await look_for_session(self, head);
-        if (refused) co_return refused;
+    if (!access->allowed()) {
+        http::response refused = std::move(access->refusal());
+        for (const http::field& each : head.answer_fields) refused.fields.add(each.name, each.value);
+        co_return refused;
     }
-    co_return self->refuse_after_authorization(head);
+    head.principal = std::move(access->principal());
+    co_return std::nullopt;
 }
 
 // ---- whole requests ------------------------------------------------------------------------------------------------
@@ -239,62 +242,77 @@ COMCP_DECL http_core::refusal http_core::refuse_body(http::request& whole) const
 COMCP_DECL task<http::response> http_core::handle(std::shared_ptr<http_core> self, http::request whole)
 {
     if (auto refused = self->refuse_body(whole)) co_return std::move(*refused);
-    const http::fields carried = whole.answer_fields;
     try {
-        co_return co_await judge(self, std::move(whole));
+        auto answer = answer_to(self, whole);
+        co_return co_await std::move(answer);
     } catch (...) {
         // Cancelled, or out of memory: whoever is still there gets an answer.
     }
-    co_return http_error_answer(500, "the request failed", carried);
+    co_return http_error_answer(500, "the request failed", std::move(whole.answer_fields));
 }
 
-COMCP_DECL task<http::response> http_core::judge(std::shared_ptr<http_core> self, http::request whole)
+COMCP_DECL task<http::response> http_core::answer_to(const std::shared_ptr<http_core>& self, http::request& whole)
 {
-    if (self->place_of(whole) != place::endpoint) co_return co_await judge_old(self, std::move(whole));
+    if (self->place_of(whole) != place::endpoint) return answer_to_old(self, whole);
     const bool is_post = whole.method == "POST";
-    const auto id = self->options.has_sessions() ? whole.fields.find("Mcp-Session-Id") : std::nullopt;
+    const bool is_get = whole.method == "GET";
+    const auto id = self->session_id_of(whole);
     if (is_post && !id) {
         const comcp::executor ex = self->executor_of_session();
-        auto answer = first_post(self, ex, std::move(whole));
-        if (self->options.is_single_threaded()) co_return co_await std::move(answer);
-        co_return co_await on_executor(ex, std::move(answer));
+        return self->at_session(ex, first_post(self, ex, whole));
     }
-    const auto deleted =
-        whole.method == "DELETE" && id && self->keeper ? self->table->kept(*id, whole.principal) : nullptr;
-    if (whole.method == "DELETE" && id && self->table->remove(*id, whole.principal)) {
-        if (deleted) { // else it could be found in the store again
-            auto erased = session_keeper::erased(self->keeper, deleted);
-            const result<void> done = co_await on_executor(self->keeper->executor(), std::move(erased));
-            if (!done)
-                co_return http_error_answer(503, "the session could not be erased", std::move(whole.answer_fields));
-        }
-        http::response gone;
-        gone.status = 204;
-        gone.fields = std::move(whole.answer_fields);
-        co_return gone;
-    }
-    const bool is_get = whole.method == "GET";
+    if (id && whole.method == "DELETE") return end_session(self, whole);
     session_table::in_use used;
     if (id && (is_post || is_get))
         used =
             self->table->find(*id, whole.principal, is_get ? session_lease::kind::stream : session_lease::kind::call);
-    if (!used || used.wire->one_stream())
+    if (!used || used.wire->one_stream()) return unknown_session(whole);
+    const comcp::executor& ex = used.owner->executor();
+    return self->at_session(ex,
+                            is_get ? open_stream(self, std::move(used), whole) : post(self, std::move(used), whole));
+}
+
+COMCP_DECL std::optional<std::string_view> http_core::session_id_of(const http::request& head) const
+{
+    return options.has_sessions() ? head.fields.find("Mcp-Session-Id") : std::nullopt;
+}
+
+COMCP_DECL task<http::response> http_core::at_session(const comcp::executor& ex, task<http::response> answer) const
+{
+    if (options.is_single_threaded()) return answer;
+    return on_executor(ex, std::move(answer));
+}
+
+COMCP_DECL task<http::response> http_core::unknown_session(http::request& whole)
+{
+    co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+}
+
+COMCP_DECL task<http::response> http_core::end_session(std::shared_ptr<http_core> self, http::request& whole)
+{
+    const std::string id(*self->session_id_of(whole));
+    const auto kept = self->keeper ? self->table->kept(id, whole.principal) : nullptr;
+    if (!self->table->remove(id, whole.principal))
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
-    const comcp::executor ex = used.owner->executor();
-    auto answer =
-        is_get ? open_stream(self, std::move(used), std::move(whole)) : post(self, std::move(used), std::move(whole));
-    if (self->options.is_single_threaded()) co_return co_await std::move(answer);
-    co_return co_await on_executor(ex, std::move(answer));
+    if (kept) { // else it could be found in the store again
+        auto erased = session_keeper::erased(self->keeper, kept);
+        const result<void> done = co_await on_executor(self->keeper->executor(), std::move(erased));
+        if (!done) co_return http_error_answer(503, "the session could not be erased", std::move(whole.answer_fields));
+    }
+    http::response gone;
+    gone.status = 204;
+    gone.fields = std::move(whole.answer_fields);
+    co_return gone;
 }
 
 COMCP_DECL task<http::response> http_core::post(std::shared_ptr<http_core> self, session_table::in_use used,
-                                                http::request whole)
+                                                http::request& whole)
 {
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
-    const auto posted = std::make_shared<posted_exchange>(
-        *used.wire, self->form_of(whole, self->options.is_resumable()), std::move(used.lease));
+    const auto posted = std::make_shared<posted_exchange>(*used.wire, form_of(whole, self->options.is_resumable()),
+                                                          std::move(used.lease));
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
     if (used.kept) {
@@ -308,7 +326,7 @@ COMCP_DECL task<http::response> http_core::post(std::shared_ptr<http_core> self,
 }
 
 COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core> self, comcp::executor ex,
-                                                      http::request whole)
+                                                      http::request& whole)
 {
     const auto served = self->served_.lock();
     if (!served) co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
@@ -331,7 +349,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
         owner->abandon(fault(errc::closed, "there are too many sessions"));
         co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
     }
-    const auto posted = std::make_shared<posted_exchange>(wire, self->form_of(whole, false), std::move(lease));
+    const auto posted = std::make_shared<posted_exchange>(wire, form_of(whole, false), std::move(lease));
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
     co_await session::start(owner);
@@ -369,7 +387,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
 }
 
 COMCP_DECL task<http::response> http_core::open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
-                                                       http::request whole)
+                                                       http::request& whole)
 {
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
@@ -381,7 +399,7 @@ COMCP_DECL task<http::response> http_core::open_stream(std::shared_ptr<http_core
     auto opened = last && !last->empty() ? used.wire->resume_stream(*last, std::move(slot))
                                          : used.wire->open_stream(std::move(slot));
     if (opened.state == http::replay_state::malformed && used.kept)
-        co_return co_await resume_elsewhere(self, std::move(used), owner, std::move(whole));
+        co_return co_await resume_elsewhere(self, std::move(used), owner, whole);
     if (opened.state != http::replay_state::found) co_return self->refuse_resume(opened.state, whole);
     co_return self->stream_of(std::move(opened.stream), opened.reader, owner, std::move(used.lease), whole);
 }
@@ -396,11 +414,11 @@ COMCP_DECL http::response http_core::refuse_resume(http::replay_state why, http:
     return http_error_answer(400, text, std::move(whole.answer_fields));
 }
 
-COMCP_DECL http::exchange_form http_core::form_of(const http::request& whole, bool resumable) const
+COMCP_DECL http::exchange_form http_core::form_of(const http::request& whole, bool resumable)
 {
     http::exchange_form form;
-    form.json = http::accepts(whole.fields, "application/json");
-    form.stream = !whole.whole_answer && http::accepts(whole.fields, "text/event-stream");
+    form.json = whole.takes_json;
+    form.stream = whole.takes_stream && !whole.whole_answer;
     form.resumable = resumable;
     return form;
 }

@@ -168,7 +168,7 @@ COMCP_DECL task<http_core::takeover> http_core::go_on(std::shared_ptr<http_core>
 // ---- streams -------------------------------------------------------------------------------------------------------
 
 COMCP_DECL task<http::response> http_core::resume_elsewhere(std::shared_ptr<http_core> self, session_table::in_use used,
-                                                            std::shared_ptr<session> owner, http::request whole)
+                                                            std::shared_ptr<session> owner, http::request& whole)
 {
     const std::string seen(*whole.fields.find("Last-Event-ID"));
     const auto at = http::split_event_id(seen);

@@ -97,17 +97,17 @@ COMCP_DECL result<std::string> session_table::name(const session_lease& lease, s
     return id;
 }
 
-COMCP_DECL std::shared_ptr<table_entry> session_table::find_entry(std::string_view id, std::string_view principal) const
+COMCP_DECL table_entry* session_table::find_entry(std::string_view id, std::string_view principal) const
 {
     const auto found = by_id_.find(id);
-    return found != by_id_.end() && found->second->principal == principal ? found->second : nullptr;
+    return found != by_id_.end() && found->second->principal == principal ? found->second.get() : nullptr;
 }
 
 COMCP_DECL session_table::in_use session_table::find(std::string_view id, std::string_view principal,
                                                      session_lease::kind use)
 {
     const std::lock_guard lock(mutex_);
-    auto entry = find_entry(id, principal);
+    table_entry* const entry = find_entry(id, principal);
     if (!entry) return {};
     if (entry->active++ == 0) active_.splice(active_.end(), idle_list(*entry), entry->at);
     entry->used = true;
@@ -116,7 +116,7 @@ COMCP_DECL session_table::in_use session_table::find(std::string_view id, std::s
     out.owner = entry->owner;
     out.wire = entry->wire;
     out.kept = entry->kept;
-    out.lease = session_lease(shared_from_this(), std::move(entry), use);
+    out.lease = session_lease(shared_from_this(), *entry->at, use);
     return out;
 }
 
@@ -131,7 +131,7 @@ COMCP_DECL bool session_table::remove(std::string_view id, std::string_view prin
     leaving_session gone;
     {
         const std::lock_guard lock(mutex_);
-        const auto entry = find_entry(id, principal);
+        table_entry* const entry = find_entry(id, principal);
         if (!entry) return false;
         gone = take_out_for_good(*entry);
         if (by_id_.empty()) unwatch_later();
@@ -143,7 +143,7 @@ COMCP_DECL bool session_table::remove(std::string_view id, std::string_view prin
 COMCP_DECL std::shared_ptr<kept_session> session_table::kept(std::string_view id, std::string_view principal) const
 {
     const std::lock_guard lock(mutex_);
-    const auto entry = find_entry(id, principal);
+    const table_entry* const entry = find_entry(id, principal);
     return entry ? entry->kept : nullptr;
 }
 
