@@ -42,6 +42,9 @@ struct limits
     /// Pages and items of one listing. Beyond them the list is partial and says so.
     std::size_t pages = 1000;
     std::size_t items = 10000;
+    /// Text of all pages of one listing together: four messages of the largest size. The page that goes beyond it is
+    /// left out, and the list is partial and says so.
+    std::size_t list_bytes = 64 * 1024 * 1024;
     /// Resources that one client may have subscribed to. A further one is refused with -32603.
     std::size_t subscriptions = 1000;
     /// Log messages, updated resources and ended elicitations that wait for a slow callback of the host; further ones

@@ -8,6 +8,12 @@
 #include <comcp/server/run_http.hpp>
 #include <comcp/transport/child_transport.hpp>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <fstream>
 #include <string_view>
 
 using namespace socket_world;
@@ -283,6 +289,88 @@ TEST_CASE("A bridge that cannot begin says why", "[bridge]")
         CHECK(program.errors() == each.why);
         CHECK(program.rest() == "");
     }
+}
+
+namespace
+{
+
+/// A place at which connecting never ends: its queue is full, and nobody takes from it.
+class full_queue
+{
+public:
+    explicit full_queue(const std::string& path)
+        : door_(::socket(path.empty() ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0))
+    {
+        sockaddr_in tcp{};
+        tcp.sin_family = AF_INET;
+        tcp.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        sockaddr_un local{};
+        local.sun_family = AF_UNIX;
+        path.copy(local.sun_path, sizeof local.sun_path - 1);
+        auto* const at = path.empty() ? reinterpret_cast<sockaddr*>(&tcp) : reinterpret_cast<sockaddr*>(&local);
+        socklen_t size = path.empty() ? sizeof tcp : sizeof local;
+        REQUIRE(::bind(door_.get(), at, size) == 0);
+        REQUIRE(::listen(door_.get(), 0) == 0);
+        if (path.empty()) REQUIRE(::getsockname(door_.get(), at, &size) == 0);
+        port = ntohs(tcp.sin_port);
+        for (auto& each : waiting_) {
+            each = support::file(::socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+            static_cast<void>(::connect(each.get(), at, size));
+        }
+    }
+    std::uint16_t port = 0;
+
+private:
+    support::file door_;
+    support::file waiting_[4];
+};
+
+/// Waits until a bridge handles a signal itself, and not any more the test that it was forked from.
+void until_caught(const support::process& program, int number)
+{
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    bool bridge = false;
+    unsigned long long caught = 0;
+    while (!bridge || (caught >> (number - 1) & 1) == 0) {
+        REQUIRE(std::chrono::steady_clock::now() < limit);
+        ::sched_yield();
+        std::ifstream status("/proc/" + std::to_string(program.pid()) + "/status");
+        for (std::string line; std::getline(status, line);) {
+            if (line.starts_with("Name:")) bridge = line == "Name:\tbridge_fixture";
+            if (line.starts_with("SigCgt:")) caught = std::stoull(line.substr(7), nullptr, 16);
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("A bridge that is still connecting ends at once when it is told to", "[bridge]")
+{
+    const folder here;
+    const std::string path = here / "app.sock";
+    const way how = GENERATE(way::unix_lines, way::tcp_lines, way::http, way::http_unix);
+    const bool over_unix = how == way::unix_lines || how == way::http_unix;
+    const bool web = how == way::http || how == way::http_unix;
+    const full_queue nobody(over_unix ? path : "");
+    const std::string port = std::to_string(nobody.port);
+    const std::string where = how == way::unix_lines  ? "unix:" + path
+                              : how == way::tcp_lines ? "tcp:127.0.0.1:" + port
+                              : how == way::http      ? "http://127.0.0.1:" + port + "/mcp"
+                                                      : "http://unix:" + path + ":/mcp";
+    INFO(where);
+    support::process program("bridge_fixture", {where});
+    program.send(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{}})"
+                 "\n");
+    until_caught(program, SIGTERM); // nothing is to be seen of a connection that does not come about
+    const auto begun = std::chrono::steady_clock::now();
+    program.signal(SIGTERM);
+    CHECK(program.exit() == "exit 0");
+    CHECK(std::chrono::steady_clock::now() - begun < 10s); // connecting would take 20 s
+    CHECK(program.errors() == "");
+    if (web)
+        CHECK(program.rest() == R"({"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":)"
+                                R"("the bridge was told to end before the answer came"}})"
+                                "\n");
 }
 
 TEST_CASE("Over HTTP a request that reaches nobody is answered, and the bridge ends", "[bridge]")

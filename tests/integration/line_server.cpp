@@ -355,6 +355,115 @@ TEST_CASE("A line server that is drained lets calls end", "[line_server]")
     CHECK(failure(w.io, client.connect()).code == errc::not_found);
 }
 
+namespace
+{
+
+/// A client that does not read, in its last call at a server that is drained, and has sent what nobody will read.
+class last_call
+{
+public:
+    explicit last_call(world& w) : w_(w)
+    {
+        w.served.tool("last", "", [this](comcp::context&) { return answer(this); });
+        const std::string where = w.serve("tcp:127.0.0.1:0");
+        const int small = 4096; // most of the answer stays at the server until it is read
+        ::setsockopt(peer.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+        REQUIRE(peer.connect(port_of(where)));
+        peer.send(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+                  R"("capabilities":{},"clientInfo":{"name":"raw","version":"1"}}})"
+                  "\n"
+                  R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"last","arguments":{}}})"
+                  "\n");
+        until(w.io, [&] { return called_; });
+        peer.until("\n");
+        asio::co_spawn(w.io, w.lines->drain(10s), [this](std::exception_ptr) { drained = true; });
+        w.io.poll();
+        said_.expires_after(20ms); // a read is pending: it takes the first line
+        said_.async_wait([this](comcp::io_error_code) {
+            peer.send("{}\n");
+            said_.expires_after(20ms);
+            said_.async_wait([this](comcp::io_error_code) {
+                std::string lines;
+                while (lines.size() < 32 * 1024) lines += "{\"unread\":true}\n";
+                peer.send(lines);
+                sent = true;
+            });
+        });
+        until(w.io, [&] { return sent; });
+    }
+    last_call(const last_call&) = delete;
+
+    /// From now on the call is answered.
+    void answer_now() { go_.cancel(); }
+
+    static constexpr std::size_t size = 24 * 1024;
+    support::raw_client peer;
+    bool sent = false;
+    bool drained = false;
+
+private:
+    static task<std::string> answer(last_call* self)
+    {
+        self->called_ = true;
+        comcp::io_error_code woken;
+        co_await self->go_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+        co_return std::string(size, 'x');
+    }
+
+    world& w_;
+    asio::steady_timer said_{w_.io};
+    asio::steady_timer go_{w_.io, 1h};
+    bool called_ = false;
+};
+
+} // namespace
+
+TEST_CASE("A client that still sends gets the whole of its last answer, and an orderly end", "[line_server]")
+{
+    world w;
+    last_call call(w);
+    const bool ends = GENERATE(true, false);
+    if (ends) call.peer.end();
+    const auto begun = std::chrono::steady_clock::now();
+    call.answer_now();
+    until(w.io, [&] { return call.drained; });
+    const auto took = std::chrono::steady_clock::now() - begun;
+    if (ends) CHECK(took < 500ms);
+    else CHECK((took > 900ms && took < 5s));
+    const std::string got = call.peer.rest();
+    CHECK(std::strerror(errno) == std::string(std::strerror(0))); // no reset
+    CHECK(got.size() > last_call::size);
+    CHECK(got.ends_with("}\n"));
+}
+
+TEST_CASE("Whoever sends on for ever does not hold up the end of a line server", "[line_server]")
+{
+    world w;
+    last_call call(w);
+    std::thread writer([&] {
+        const std::string much(256 * 1024, '\n');
+        while (call.peer.send(much)) {
+        }
+    });
+    call.answer_now();
+    const auto begun = std::chrono::steady_clock::now();
+    until(w.io, [&] { return call.drained; });
+    CHECK(std::chrono::steady_clock::now() - begun < 5s);
+    writer.join();
+}
+
+TEST_CASE("A line server that is closed waits for nobody who still sends", "[line_server]")
+{
+    world w;
+    last_call call(w);
+    call.answer_now();
+    asio::steady_timer soon(w.io, 100ms);
+    soon.async_wait([&](comcp::io_error_code) { w.lines->close(); });
+    const auto begun = std::chrono::steady_clock::now();
+    until(w.io, [&] { return call.drained && w.over; });
+    CHECK(std::chrono::steady_clock::now() - begun < 800ms);
+}
+
 TEST_CASE("A program that serves lines ends in order at the first signal, and at once at the second", "[line_server]")
 {
     const folder here;

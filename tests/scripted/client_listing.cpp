@@ -125,6 +125,54 @@ TEST_CASE("The budget of tools is kept exactly")
     CHECK(s.peer.quiet());
 }
 
+TEST_CASE("The bytes of a list are counted over all its pages, exactly")
+{
+    const std::string first = page("ab", R"("1")");
+    const std::string second = page("cd", R"("2")");
+    const auto answer_size = [](const std::string& result, int id) {
+        return (R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":)" + result + '}').size();
+    };
+    const std::size_t both = answer_size(first, 2) + answer_size(second, 3);
+    const bool fits = GENERATE(true, false);
+    comcp::client_options options;
+    options.limits.list_bytes = fits ? both + answer_size(page("e"), 4) : both - 1;
+    client_stage s(std::move(options));
+    auto list = s.start(s.client.list_tools());
+    s.peer.expect("tools/list").reply(first);
+    s.peer.expect("tools/list").reply(second);
+    if (fits) {
+        s.peer.expect("tools/list").reply(page("e"));
+        CHECK(names_of(list.value()) == "abcde");
+        CHECK(list.value().complete);
+    } else {
+        CHECK(names_of(list.value()) == "ab");
+        CHECK_FALSE(list.value().complete);
+        CHECK(list.value().why_partial == "more than " + std::to_string(both - 1) + " bytes of tools");
+    }
+    CHECK(s.peer.quiet());
+}
+
+TEST_CASE("The bytes of every kind of list are bounded")
+{
+    comcp::client_options options;
+    options.limits.list_bytes = 100;
+    client_stage s(std::move(options), "");
+    s.shake_hands("2025-11-25", R"({"resources":{},"prompts":{}})");
+    const std::string much(100, 'x');
+    auto resources = s.start(s.client.list_resources());
+    s.peer.expect("resources/list").reply(R"({"resources":[{"name":")" + much + R"(","uri":"a:b"}],"nextCursor":"1"})");
+    CHECK(resources.value().empty());
+    CHECK(resources.value().why_partial == "more than 100 bytes of resources");
+    auto templates = s.start(s.client.list_resource_templates());
+    s.peer.expect("resources/templates/list").reply(R"({"resourceTemplates":[],"nextCursor":")" + much + R"("})");
+    CHECK(templates.value().why_partial == "more than 100 bytes of resourceTemplates");
+    auto prompts = s.start(s.client.list_prompts());
+    s.peer.expect("prompts/list").reply(R"({"prompts":[],"x":")" + much + R"("})");
+    CHECK(prompts.value().why_partial == "more than 100 bytes of prompts");
+    CHECK_FALSE(prompts.value().complete);
+    CHECK(s.peer.quiet());
+}
+
 TEST_CASE("A tool that comes twice is listed once, as it came first")
 {
     client_stage s;

@@ -32,8 +32,11 @@ public:
     std::map<std::string, entry> sessions;
     comcp::duration delay{};
     bool fails = false; // after the delay
+    bool deaf = false;  // to its cancellation: what was begun takes effect, however late
+    std::string poison; // changes that cannot be kept have this text
     int loads = 0;
     int saves = 0;
+    int appends = 0;
     int most_at_once = 0; // operations of one session, but for loads
 
     comcp::task<std::optional<std::string>> load(std::string session) override
@@ -68,11 +71,13 @@ public:
     comcp::task<void> append(std::string session, std::vector<comcp::http::stream_change> changes) override
     {
         const one_at_once counted(*this, session);
-        co_await arrive();
+        co_await arrive(&appends);
         const std::lock_guard lock(mutex_);
         const auto at = sessions.find(session);
         if (at == sessions.end()) co_return;
         for (comcp::http::stream_change& each : changes) {
+            if (!poison.empty() && each.text.find(poison) != each.text.npos)
+                throw std::runtime_error("the store cannot keep this");
             using kind = comcp::http::stream_change::kind;
             auto& streams = at->second.streams;
             if (each.what == kind::dropped) streams.erase(each.stream);
@@ -116,6 +121,10 @@ private:
         if (count) {
             const std::lock_guard lock(mutex_);
             ++*count;
+        }
+        if (deaf) {
+            const auto nothing = comcp::asio::disable_cancellation();
+            co_await comcp::asio::this_coro::reset_cancellation_state(nothing);
         }
         comcp::timer timer(co_await comcp::asio::this_coro::executor);
         if (delay > comcp::duration::zero()) co_await timer.wait_for(delay);

@@ -4,6 +4,8 @@
 
 #include <comcp/transport/message_bridge.hpp>
 
+#include <stdexcept>
+
 using comcp::exchange_id;
 using comcp::exchange_verdict;
 using comcp::memory_peer;
@@ -423,4 +425,52 @@ TEST_CASE("A bridge may end with its io_context")
     CHECK_FALSE(s->over());
     if (GENERATE(false, true)) s->bridge.reset();
     s.reset();
+}
+
+namespace
+{
+
+/// A transport that fails as none of ours does.
+class failing_transport final : public comcp::transport
+{
+public:
+    comcp::task<void> open() override { co_return; }
+    comcp::task<void> receive(comcp::transport_batch&) override
+    {
+        throw std::runtime_error("the disk is full");
+        co_return; // a coroutine
+    }
+    std::string& begin(const send_hint&) override { return text_; }
+    void commit() override { text_.clear(); }
+    void flush() override {}
+    std::size_t queued() const override { return 0; }
+    std::uint64_t written() const override { return 0; }
+    std::error_code write_error() const override { return {}; }
+    void on_drained(void (*)(void*), void*) override {}
+    void abandon(exchange_id) override {}
+    comcp::task<void> finish() override { co_return; }
+    void close() noexcept override {}
+    void context_gone() noexcept override {}
+
+private:
+    std::string text_;
+};
+
+} // namespace
+
+TEST_CASE("A bridge that fails says of what")
+{
+    stage s;
+    const bool at_host = GENERATE(true, false);
+    std::unique_ptr<comcp::transport> broken = std::make_unique<failing_transport>();
+    std::unique_ptr<comcp::transport> sound = at_host ? s.app.take_transport() : s.host.take_transport();
+    std::unique_ptr<comcp::transport> host = at_host ? std::move(broken) : std::move(sound);
+    std::unique_ptr<comcp::transport> app = at_host ? std::move(sound) : std::move(broken);
+    auto bridge =
+        std::make_shared<message_bridge>(s.io.get_executor(), std::move(host), std::move(app), comcp::limits());
+    script::running<comcp::fault> running(s.io.get_executor(), message_bridge::run(bridge));
+    s.time.settle();
+    REQUIRE(running.done());
+    CHECK(running.value().code == comcp::errc::peer_gone);
+    CHECK(running.value().text == "relaying failed: the disk is full");
 }

@@ -276,6 +276,53 @@ TEST_CASE("a call whose time is over is not sent by a part that heeds nothing", 
     CHECK(comcp::to_text(next.value()) == "c");
 }
 
+TEST_CASE("a call that has ended is not sent when there is room at last, whatever its part heeds", "[middleware]")
+{
+    comcp::client_options options = with(stubborn);
+    options.limits.in_flight = 1;
+    client_stage s(std::move(options));
+    auto first = s.start(s.client.call("first"));
+    s.advance(1s);
+    const heard asked = s.peer.expect("tools/call");
+    const bool late = GENERATE(false, true);
+    auto waits = s.start(late ? s.client.call("a", comcp::args(), within(1500ms)) : s.client.call("a"));
+    s.advance(1s); // it is past its part now, and waits for room
+    CHECK_FALSE(waits.done());
+    if (late) s.advance(500ms);
+    else waits.cancel();
+    s.settle();
+    CHECK(waits.failed_with(late ? errc::timed_out : errc::cancelled));
+    CHECK(waits.failure().fate == outcome::not_sent);
+    asked.reply(text_result("first"));
+    CHECK(comcp::to_text(first.value()) == "first");
+    s.advance(10s);
+    CHECK(s.peer.quiet());
+    auto next = s.start(s.client.call("next"));
+    s.advance(1s);
+    s.peer.expect("tools/call").reply(text_result("next"));
+    CHECK(comcp::to_text(next.value()) == "next");
+}
+
+TEST_CASE("the peer is told of a sent call that has ended, whatever its part heeds", "[middleware]")
+{
+    client_stage s(with(stubborn));
+    const bool late = GENERATE(false, true);
+    auto call = s.start(late ? s.client.call("a", comcp::args(), within(1500ms)) : s.client.call("a"));
+    s.advance(1s);
+    CHECK(s.peer.next() == call_of(2, "a"));
+    if (late) s.advance(500ms);
+    else call.cancel();
+    s.settle();
+    CHECK(call.failed_with(late ? errc::timed_out : errc::cancelled));
+    CHECK(call.failure().fate == outcome::unknown);
+    CHECK(call.failure().id == "2");
+    CHECK(s.peer.next() == cancelled(2, late ? "timed out" : "cancelled by the caller"));
+    s.peer.say(result_of(2, "late"));
+    CHECK(s.client.statistics().late_answers == 1);
+    CHECK(s.peer.quiet());
+    s.run(s.client.close()); // nothing of it is left to wait for
+}
+
 TEST_CASE("the deadline ends a call that was sent, and the peer is told", "[middleware]")
 {
     lines ends;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <thread>
 
 using namespace script::hosted;
@@ -362,6 +363,110 @@ TEST_CASE("A session that is being erased is not found again")
     }
 }
 
+TEST_CASE("A session that lives elsewhere is not denied while this process lets go of it")
+{
+    comcp::http_service_options options;
+    const bool capped = GENERATE(false, true);
+    if (capped) options.limits.sessions = 1;
+    two_processes p(std::move(options));
+    p.begin();
+    const caller first = p.client;
+    CHECK(p.post(*p.b, request_text("1", "ping")).status() == 200);
+    const std::string of_b = p.kept().owner;
+    std::optional<reply> newer;
+    if (capped) {
+        p.store.delay = 1s;
+        newer = p.send(*p.a, caller().make("POST", hello_text())); // the first gives way
+    } else {
+        p.advance(29min);
+        CHECK(p.post(*p.b, request_text("1", "ping")).status() == 200);
+        p.store.delay = 1s;
+        p.advance(1min);
+    }
+    CHECK(p.kept().owner == of_b);
+    for (const char* method : {"POST", "GET", "DELETE"}) {
+        auto meanwhile = p.send(*p.a, first.make(method, *method == 'P' ? request_text("1", "ping") : ""));
+        REQUIRE(meanwhile.done()); // at once: the store is not asked
+        CHECK(meanwhile.status() == 503);
+        CHECK(meanwhile.field("Retry-After") == "1");
+    }
+    p.advance(2s);
+    p.store.delay = {};
+    CHECK(p.kept().owner == of_b);
+    CHECK(p.send(*p.a, first.make("POST", request_text("1", "ping"))).status() == 200);
+}
+
+TEST_CASE("A session that this process lets go of while a request is read is looked for")
+{
+    two_processes p;
+    p.begin();
+    CHECK(p.post(*p.b, request_text("1", "ping")).status() == 200);
+    p.advance(29min);
+    CHECK(p.post(*p.b, request_text("1", "ping")).status() == 200);
+    http::request what = p.client.make("POST", request_text("1", "ping"));
+    const auto refused = p.run(p.a->service.refuse(what));
+    CHECK_FALSE(refused);
+    p.advance(1min);
+    CHECK(p.a->service.sessions() == 0);
+    CHECK(reply(p, p.start(p.a->service.handle(std::move(what)))).status() == 200);
+    CHECK(p.a->service.sessions() == 1);
+}
+
+TEST_CASE("A write that came too late does not undo a newer one")
+{
+    two_processes p;
+    p.begin();
+    p.store.deaf = true;
+    p.store.delay = 8s;
+    CHECK(p.post(*p.a, request_text("1", "logging/setLevel", R"({"level":"error"})")).status() == 200);
+    p.store.delay = {};
+    p.advance(6s); // its time is over, and it goes on
+    CHECK(p.post(*p.a, request_text("1", "logging/setLevel", R"({"level":"debug"})")).status() == 200);
+    CHECK_FALSE(has(p.kept().record, R"("level":"debug")"));
+    p.advance(2s);
+    CHECK(has(p.kept().record, R"("level":"debug")"));
+    CHECK(p.store.most_at_once == 1);
+}
+
+TEST_CASE("A write that came too late does not bring back a session that has left")
+{
+    two_processes p;
+    p.begin();
+    p.store.deaf = true;
+    const auto how_late = GENERATE(as<comcp::duration>(), 8s, 20s);
+    p.store.delay = how_late;
+    CHECK(p.post(*p.a, request_text("1", "logging/setLevel", R"({"level":"error"})")).status() == 200);
+    p.store.delay = {};
+    p.advance(6s);
+    auto end = p.end(*p.a);
+    CHECK_FALSE(end.done());
+    CHECK(p.post(*p.a, request_text("1", "ping")).status() == 404);
+    p.advance(how_late == 8s ? 2s : 10s);
+    CHECK(end.status() == (how_late == 8s ? 204 : 503)); // who ends it does not wait for ever
+    if (how_late == 20s) CHECK(p.store.sessions.size() == 1);
+    p.advance(4s);
+    CHECK(p.store.sessions.empty());
+    CHECK(p.store.most_at_once == 1);
+    CHECK(p.end(*p.a).status() == 404);
+}
+
+TEST_CASE("A session is not taken back while a write of it that came too late goes on")
+{
+    two_processes p;
+    p.begin();
+    p.store.deaf = true;
+    p.store.delay = 1h;
+    p.advance(30min); // it is erased, which takes too long
+    p.store.delay = {};
+    CHECK(p.post(*p.a, request_text("1", "ping")).status() == 503);
+    p.advance(10s);
+    CHECK(p.post(*p.a, request_text("1", "ping")).status() == 503);
+    CHECK(p.store.loads == 0);
+    p.advance(1h);
+    CHECK(p.store.sessions.empty());
+    CHECK(p.post(*p.a, request_text("1", "ping")).status() == 404);
+}
+
 TEST_CASE("A session in use is saved again before a store may take it for dead")
 {
     two_processes p;
@@ -679,6 +784,95 @@ TEST_CASE("Streams that a process forgets leave the store")
         CHECK(call.stream().ended());
     }
     CHECK(p.kept().streams.size() == 64);
+}
+
+TEST_CASE("Streams that a process forgets leave the store, also when that failed at first")
+{
+    two_processes p;
+    p.begin();
+    int id = 0;
+    const auto calls = [&](int count) {
+        for (; count != 0; --count) {
+            auto call = p.post(*p.a, call_text(std::to_string(++id), "who"));
+            CHECK(call.stream().ended());
+        }
+    };
+    calls(64);
+    p.store.fails = true;
+    calls(3);
+    p.store.fails = false;
+    calls(70);
+    CHECK(p.kept().streams.size() == 64);
+    for (const auto& [name, each] : p.kept().streams) CHECK(each.finished);
+}
+
+TEST_CASE("A message that the store cannot keep costs no other stream anything, and its own the rest")
+{
+    two_processes p;
+    p.a->server.tool("poison", "", [](comcp::context& ctx) {
+        ctx.log(comcp::log_level::info, "poison");
+        return std::string("p");
+    });
+    p.begin();
+    p.store.poison = R"("poison")";
+    p.store.delay = 1500ms;
+    auto healthy = p.post(*p.a, call_text("1", "count"));
+    p.advance(500ms);
+    auto other = p.post(*p.a, call_text("2", "poison"));
+    CHECK(other.stream().messages() == std::vector<std::string>{logged("poison"), text_answer("2", "p")});
+    const auto ids = healthy.stream().ids(); // priming, "1"
+    const auto bad_ids = other.stream().ids();
+    REQUIRE(ids.size() == 2);
+    REQUIRE(bad_ids.size() == 3);
+    p.advance(10s);
+    p.store.delay = {};
+    p.a.reset();
+    auto again = p.get(*p.b, ids[0]);
+    CHECK(again.stream().messages() == std::vector<std::string>{logged("1"), logged("2"), text_answer("1", "counted")});
+    CHECK(again.stream().ended());
+    // The call whose message is lost ends all the same.
+    std::string left_2 = left;
+    left_2.replace(left_2.find(":1,") + 1, 1, "2");
+    const std::size_t seen = GENERATE(0u, 1u, 2u);
+    auto lost = p.get(*p.b, bad_ids[seen]);
+    REQUIRE(lost.status() == 200);
+    CHECK(lost.stream().messages() == std::vector{left_2});
+    CHECK(lost.stream().ended());
+}
+
+TEST_CASE("Streams that began while the store was down end with what is known")
+{
+    two_processes p;
+    p.begin();
+    p.store.fails = true;
+    auto call = p.post(*p.a, call_text("1", "count"));
+    const auto ids = call.stream().ids();
+    p.settle();
+    p.store.fails = false;
+    const int before = p.store.appends;
+    SECTION("told with the next change") { p.advance(1s); }
+    SECTION("told with the next request") { CHECK(p.post(*p.a, call_text("2", "echo")).status() == 200); }
+    CHECK(p.store.appends == before + 1);
+    p.a.reset();
+    auto again = p.get(*p.b, ids.back());
+    REQUIRE(again.status() == 200);
+    CHECK(again.stream().messages() == std::vector{left});
+    CHECK(again.stream().ended());
+}
+
+TEST_CASE("A stream takes a change that comes twice once")
+{
+    using kind = http::stream_change::kind;
+    comcp::stored_stream kept;
+    const std::vector<http::stream_change> all = {
+        {kind::opened, "s", 0, 0, "[1]"}, {kind::kept, "s", 1, 1, "a"}, {kind::kept, "s", 2, 1, "b"}};
+    for (int twice = 0; twice < 2; ++twice)
+        for (const auto& each : all) kept.apply(each);
+    CHECK(kept.owes == "[1]");
+    CHECK(kept.last == 2);
+    CHECK((kept.events == std::deque<std::string>{"a", "b"}));
+    kept.apply({kind::kept, "s", 4, 1, "d"}); // a gap
+    CHECK((kept.events == std::deque<std::string>{"d"}));
 }
 
 TEST_CASE("A batch whose process is gone is answered as one")

@@ -6,6 +6,7 @@
 
 #include <comcp/client/listing.hpp>
 #include <comcp/json/value.hpp>
+#include <comcp/limits.hpp>
 #include <comcp/protocol/methods.hpp>
 #include <comcp/result.hpp>
 
@@ -62,15 +63,24 @@ class page_collector
     using traits = list_traits<Item>;
 
 public:
-    page_collector(std::size_t most_pages, std::size_t most_items) : most_pages_(most_pages), most_items_(most_items) {}
+    explicit page_collector(const limits& most)
+        : most_pages_(most.pages),
+          most_items_(most.items),
+          most_bytes_(most.list_bytes)
+    {}
 
-    /// Reads one page out of a message's memory. A fault says that it is no page at all.
-    std::optional<fault> add(const json::object& result)
+    /// Reads one page out of a message's memory, whose text has `size` bytes. A fault says that it is no page at all.
+    std::optional<fault> add(const json::object& result, std::size_t size)
     {
         next_.reset();
         const json::array* items = array_member(result, traits::member);
         if (!items) return fail(errc::invalid_message, std::string(traits::member) + " is not an array");
         ++pages_;
+        if (size > most_bytes_ - bytes_) {
+            stop("more than " + std::to_string(most_bytes_) + " bytes of " + std::string(traits::member));
+            return std::nullopt;
+        }
+        bytes_ += size;
         for (const json::value& item : *items) {
             if (list_.items.size() >= most_items_) {
                 stop("more than " + std::to_string(most_items_) + " " + std::string(traits::member));
@@ -114,7 +124,9 @@ private:
 
     std::size_t most_pages_;
     std::size_t most_items_;
+    std::size_t most_bytes_;
     std::size_t pages_ = 0;
+    std::size_t bytes_ = 0; // of their text
     list_of<Item> list_;
     std::optional<std::string> next_;
     std::unordered_set<std::string> seen_;

@@ -69,7 +69,10 @@ private:
         if (pages_.next()) write_string(out += R"("cursor":)", *pages_.next());
         out += '}';
     }
-    std::optional<fault> read_result(const rpc::message& answer) override { return pages_.add(*answer.result); }
+    std::optional<fault> read_result(const rpc::message& answer) override
+    {
+        return pages_.add(*answer.result, answer.text.size());
+    }
 
     page_collector<Item>& pages_;
 };

@@ -8,7 +8,6 @@
 #include <comcp/protocol/content.hpp>
 #include <comcp/result.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>

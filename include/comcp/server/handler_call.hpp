@@ -14,7 +14,6 @@
 #include <comcp/session/session.hpp>
 
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 

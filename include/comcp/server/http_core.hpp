@@ -99,6 +99,8 @@ private:
     /// Has it run on the executor of its session.
     task<http::response> at_session(const comcp::executor& ex, task<http::response> answer) const;
     std::optional<std::string_view> session_id_of(const http::request& head) const;
+    /// Whether its session may be another process's by now.
+    bool has_left(const http::request& whole) const;
     refusal refuse_old_message(const http::request& head) const;
     /// What is no message, and of which no id could be told, is answered by its POST.
     refusal refuse_unreadable(const http::request& whole) const;

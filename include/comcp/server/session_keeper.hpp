@@ -50,11 +50,19 @@ public:
     const std::string owner; ///< this process, among those that share the store
     const settings with;
 
-    /// Sessions that are about to leave the store are not found there any more.
-    void begin_erase(const std::string& id);
+    /// What a session is that is not here, before the store is asked.
+    enum class absence {
+        unknown, ///< the store knows
+        deleted, ///< its client ended it: it is about to leave the store, and is not found there any more
+        unsure,  ///< this process lets go of it, perhaps not as the last, or still writes it: the store does not know
+    };
+    absence absent(std::string_view id) const;
+    void begin_erase(const std::string& id, bool deleted);
     void end_erase(const std::string& id);
-    bool erasing(std::string_view id) const;
-    /// Waits until the session has left the store. *Errors*: it could not be erased.
+    /// An operation of the session's goes on though its time is over.
+    void begin_late(const std::string& id);
+    void end_late(const std::string& id);
+    /// Waits until the session has left the store. *Errors*: it could not be erased, or not soon.
     static task<result<void>> erased(std::shared_ptr<session_keeper> self, std::shared_ptr<kept_session> which);
 
     /// Work that is to be waited for.
@@ -80,7 +88,8 @@ private:
     std::atomic<std::size_t> working_{0};
     std::atomic<bool> stopped_{false};
     mutable std::mutex mutex_;
-    std::set<std::string, std::less<>> erasing_;
+    std::map<std::string, bool, std::less<>> erasing_; // whether the client ended it
+    std::set<std::string, std::less<>> late_;
 };
 
 /// Takes part in a keeper's work for a scope.
@@ -120,7 +129,7 @@ public:
                                                                   std::string stream);
 
     /// The session leaves: after this nobody finds it in the store. Any thread.
-    void begin_erase();
+    void begin_erase(bool deleted);
     enum class erasure {
         none,
         begun,
@@ -131,15 +140,27 @@ public:
 
 private:
     class writer;
+    class late_guard;
     struct writer_ended
     {
         void operator()(std::exception_ptr) const {}
     };
 
+    using changes = std::vector<http::stream_change>;
+
     bool take(const http::stream_change& change);
     void write_later();
     /// Writes until nothing is left to write, or only the record as it is now.
     static task<void> write(std::shared_ptr<kept_session> self, bool only_record = false);
+    /// What is left to write now.
+    bool goes_on() const;
+    /// One operation of the store within its time. *Errors*: the store's, errc::timed_out; it may go on then.
+    static task<result<void>> ask(std::shared_ptr<kept_session> self, task<void> work);
+    static task<void> alone(std::shared_ptr<kept_session> self, task<void> work);
+    static task<result<void>> append(std::shared_ptr<kept_session> self, changes batch);
+    /// Appends a batch; where that fails, what is left of it, stream by stream.
+    static task<void> keep(std::shared_ptr<kept_session> self, changes batch);
+    void lost(changes of_one_stream);
     void end_erase(bool worked);
 
     std::shared_ptr<session_keeper> keeper_;
@@ -147,6 +168,7 @@ private:
     std::atomic<erasure> erasure_{erasure::none};
 
     bool writing_ = false;
+    int asked_ = 0; // operations of the store that have not ended; no other begins before
     bool erase_ = false;
     bool erase_anybodys_ = false;
     bool unsaved_ = false;                     // the last save failed
@@ -154,8 +176,10 @@ private:
     std::optional<session_save> save_;
     time_point saved_{};
     std::map<std::string, bool, std::less<>> streams_; // whether what follows on it is still taken
-    std::vector<http::stream_change> queue_;
+    changes queue_;
     http::budget_share queued_;
+    changes owed_; // beginnings and ends of streams that the store could not keep yet
+    http::budget_share owed_bytes_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail

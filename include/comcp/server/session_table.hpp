@@ -144,8 +144,9 @@ private:
     table_entry* find_entry(std::string_view id, std::string_view principal) const;
     /// Takes an entry out; what is returned is destroyed outside of the lock.
     leaving_session take_out(table_entry& entry);
-    /// The same for a session that is not to be found elsewhere either.
-    leaving_session take_out_for_good(table_entry& entry);
+    /// The same for a session that is not to be found elsewhere either: at all if its client ended it, else unless
+    /// another process has it.
+    leaving_session take_out_for_good(table_entry& entry, bool deleted = false);
     entries& idle_list(const table_entry& entry) { return entry.used ? used_ : fresh_; }
 
     void watch();

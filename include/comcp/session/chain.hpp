@@ -122,7 +122,7 @@ private:
 
 /// A request of ours. The caller waits for `ended`; the chain runs beside it, because its time may be over, or the
 /// caller gone, while a part waits for something else.
-class outbound_run final : public chain_run
+class outbound_run final : public chain_run, public std::enable_shared_from_this<outbound_run>
 {
 public:
     outbound_run(std::shared_ptr<session> owner, pending_call& call, call_timeouts times);
@@ -146,12 +146,15 @@ public:
 
 private:
     friend class relayed_call;
+    struct wake_relayed;
 
     task<middleware_reply> arrive(middleware_message message) override;
+    void give_up_relayed();
     void expired();
 
     std::shared_ptr<session> session_;
-    pending_call* call_; // in the caller's frame; null when it has left
+    pending_call* call_;              // in the caller's frame; null when it has left
+    pending_call* relayed_ = nullptr; // the request at the end of the chain
     std::int64_t id_;
     exchange_id related_;
     call_timeouts times_;

@@ -72,4 +72,20 @@ private:
     entry* tail_ = nullptr;
 };
 
+/// What a timer does to those that wait with patience. Stands beside what it refers to, in the frame that waits.
+class patience_ended
+{
+public:
+    patience_ended(bool& late, wait_list& waiting) : late_(&late), waiting_(&waiting) {}
+    void operator()() const
+    {
+        *late_ = true;
+        waiting_->wake_all();
+    }
+
+private:
+    bool* late_;
+    wait_list* waiting_;
+};
+
 } // namespace comcp::inline COMCP_ABI::detail

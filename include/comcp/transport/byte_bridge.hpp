@@ -28,8 +28,10 @@ public:
     ~byte_bridge();
 
     /// Connects and runs it to its end. *Result*: why it ended; empty when the host ended it. *Errors*: those of
-    /// connecting.
+    /// connecting. *Cancellation*: terminal, until it has begun.
     static task<fault> run(std::shared_ptr<byte_bridge> self);
+    /// It is connected, and ends with `stop`.
+    bool begun() const { return begun_; }
     /// Ends it at once.
     void stop();
 
@@ -54,6 +56,7 @@ private:
     std::optional<fault> why_;
     bool input_over_ = false;
     bool over_ = false;
+    bool begun_ = false;
     int pumps_ = 0;
 };
 

@@ -40,7 +40,10 @@ public:
                    const limits& bounds);
 
     /// Runs it to its end. *Result*: why it ended; empty after an orderly end. *Errors*: those of opening.
+    /// *Cancellation*: terminal, until it has begun.
     static task<fault> run(std::shared_ptr<message_bridge> self);
+    /// Both sides are open, and it ends with `stop`.
+    bool begun() const { return begun_; }
     /// Ends it in order, without waiting for answers.
     void stop();
 
@@ -97,6 +100,7 @@ private:
     bool late_ = false; // nothing more is waited for
     bool listening_ = false;
     bool leaving_ = false; // the pumps stop
+    bool begun_ = false;
     int pumps_ = 0;
     timer clock_;
     waiter changed_;      // the running coroutine

@@ -101,7 +101,7 @@ COMCP_DECL void require(const client_session& role, const session& in, std::stri
 template <class Item>
 task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr<session> session, call_timeouts times)
 {
-    page_collector<Item> pages(core->options->limits.pages, core->options->limits.items);
+    page_collector<Item> pages(core->options->limits);
     // Tools are asked for whatever was declared: there are servers that have some and declare nothing (NEGO 65, 66).
     if (!std::same_as<Item, tool> && !declares(*core->role, *session, list_traits<Item>::method))
         co_return pages.take();

@@ -5,8 +5,6 @@
 
 #include <comcp/protocol/prompts.hpp>
 
-#include <algorithm>
-
 namespace comcp::inline COMCP_ABI
 {
 

@@ -5,7 +5,6 @@
 
 #include <comcp/protocol/sampling.hpp>
 
-#include <algorithm>
 #include <set>
 
 namespace comcp::inline COMCP_ABI

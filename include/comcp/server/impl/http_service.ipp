@@ -243,6 +243,10 @@ COMCP_DECL task<http::response> http_core::handle(std::shared_ptr<http_core> sel
 {
     if (auto refused = self->refuse_body(whole)) co_return std::move(*refused);
     try {
+        if (self->has_left(whole)) { // since its head was judged
+            auto refused = co_await look_for_session(self, whole);
+            if (refused) co_return std::move(*refused);
+        }
         auto answer = answer_to(self, whole);
         co_return co_await std::move(answer);
     } catch (...) {
@@ -275,6 +279,13 @@ COMCP_DECL task<http::response> http_core::answer_to(const std::shared_ptr<http_
 COMCP_DECL std::optional<std::string_view> http_core::session_id_of(const http::request& head) const
 {
     return options.has_sessions() ? head.fields.find("Mcp-Session-Id") : std::nullopt;
+}
+
+COMCP_DECL bool http_core::has_left(const http::request& whole) const
+{
+    if (!keeper || place_of(whole) != place::endpoint) return false;
+    const auto id = session_id_of(whole);
+    return id && !table->knows(*id, whole.principal);
 }
 
 COMCP_DECL task<http::response> http_core::at_session(const comcp::executor& ex, task<http::response> answer) const

@@ -79,7 +79,9 @@ COMCP_DECL task<http_core::takeover> http_core::take_over(std::shared_ptr<http_c
                                                           std::string principal)
 {
     if (self->table->knows(id, principal)) co_return takeover::done; // it came while this waited to run
-    if (self->keeper->erasing(id)) co_return takeover::unknown;
+    const auto before = self->keeper->absent(id);
+    if (before == session_keeper::absence::deleted) co_return takeover::unknown;
+    if (before == session_keeper::absence::unsure) co_return takeover::failed;
     std::string key = id + ' ' + principal;
     std::shared_ptr<search> asked;
     if (const auto at = self->searches_.find(key); at != self->searches_.end()) {
@@ -124,8 +126,7 @@ COMCP_DECL task<http_core::takeover> http_core::load(std::shared_ptr<http_core> 
     if (!text) co_return takeover::failed;
     if (!*text) co_return takeover::unknown;
     result<session_record> record = read_session_record(**text);
-    if (!record || record->id != id || record->principal != principal || self->keeper->erasing(id))
-        co_return takeover::unknown;
+    if (!record || record->id != id || record->principal != principal) co_return takeover::unknown;
     if (++record->generation > session_record::most_generations) co_return takeover::unknown;
     const comcp::executor ex = self->executor_of_session();
     auto going_on = go_on(self, ex, *std::move(record));

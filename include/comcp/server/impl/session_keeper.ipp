@@ -6,6 +6,8 @@
 #include <comcp/detail/within.hpp>
 #include <comcp/server/session_keeper.hpp>
 
+#include <algorithm>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,10 +36,29 @@ COMCP_DECL session_keeper::~session_keeper()
     if (!context_gone_) lot_->unlink(*this);
 }
 
-COMCP_DECL void session_keeper::begin_erase(const std::string& id)
+COMCP_DECL session_keeper::absence session_keeper::absent(std::string_view id) const
 {
     const std::lock_guard lock(mutex_);
-    erasing_.insert(id);
+    if (const auto at = erasing_.find(id); at != erasing_.end()) return at->second ? absence::deleted : absence::unsure;
+    return late_.contains(id) ? absence::unsure : absence::unknown;
+}
+
+COMCP_DECL void session_keeper::begin_erase(const std::string& id, bool deleted)
+{
+    const std::lock_guard lock(mutex_);
+    erasing_[id] = deleted;
+}
+
+COMCP_DECL void session_keeper::begin_late(const std::string& id)
+{
+    const std::lock_guard lock(mutex_);
+    late_.insert(id);
+}
+
+COMCP_DECL void session_keeper::end_late(const std::string& id)
+{
+    const std::lock_guard lock(mutex_);
+    late_.erase(id);
 }
 
 COMCP_DECL void session_keeper::end_erase(const std::string& id)
@@ -49,21 +70,20 @@ COMCP_DECL void session_keeper::end_erase(const std::string& id)
     wake();
 }
 
-COMCP_DECL bool session_keeper::erasing(std::string_view id) const
-{
-    const std::lock_guard lock(mutex_);
-    return erasing_.contains(id);
-}
-
 COMCP_DECL task<result<void>> session_keeper::erased(std::shared_ptr<session_keeper> self,
                                                      std::shared_ptr<kept_session> which)
 {
-    while (which->erased() == kept_session::erasure::begun) {
+    // What is under way when it begins may take its time too, and may then not end at all.
+    bool late = false;
+    timer limit(self->executor_);
+    limit.start(deadline_after(deadline_after(limit.now(), self->with.each), self->with.each),
+                patience_ended(late, self->quiet_));
+    while (which->erased() == kept_session::erasure::begun && !late) {
         co_await self->quiet_.wait();
         const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
         if (is_cancelled(asked)) throw error(fail(errc::cancelled, "the request was given up"));
     }
-    if (which->erased() == kept_session::erasure::failed) co_return fail(errc::busy, "the session could not be erased");
+    if (which->erased() != kept_session::erasure::done) co_return fail(errc::busy, "the session could not be erased");
     co_return result<void>();
 }
 
@@ -100,6 +120,7 @@ COMCP_DECL void session_keeper::drop()
 COMCP_DECL task<void> kept_session::begin(std::shared_ptr<kept_session> self)
 {
     self->queued_ = http::budget_share(self->keeper_->with.memory);
+    self->owed_bytes_ = http::budget_share(self->keeper_->with.memory);
     self->save_ = session_save::take;
     if (self->writing_) co_return;
     self->writing_ = true;
@@ -123,6 +144,7 @@ COMCP_DECL void kept_session::renew()
 {
     const auto owner = owner_.lock();
     if (!owner || save_) return;
+    if (!owed_.empty()) write_later();
     const duration after = unsaved_ ? std::min(keeper_->with.each, keeper_->with.renew) : keeper_->with.renew;
     if (time_of(owner->executor()).now() < deadline_after(saved_, after)) return;
     save_ = unsaved_ ? failed_ : session_save::renew;
@@ -131,15 +153,30 @@ COMCP_DECL void kept_session::renew()
 
 COMCP_DECL void kept_session::note(http::stream_change change)
 {
-    if (record.id.empty() || erase_ || !take(change)) return;
-    queue_.push_back(std::move(change));
+    if (record.id.empty() || erase_) return;
+    if (take(change)) queue_.push_back(std::move(change));
+    else if (owed_.empty()) return;
     write_later();
+}
+
+/// What a change costs while it waits.
+COMCP_DECL std::size_t cost_of(const http::stream_change& change)
+{
+    return change.text.size() + change.stream.size() + 64;
 }
 
 COMCP_DECL bool kept_session::take(const http::stream_change& change)
 {
     using kind = http::stream_change::kind;
-    if (change.what == kind::dropped) return streams_.erase(change.stream) != 0;
+    if (change.what == kind::dropped) {
+        // One that the store does not know yet must not begin there behind its end.
+        std::erase_if(owed_, [&](const http::stream_change& each) {
+            const bool same = each.stream == change.stream;
+            if (same) owed_bytes_.shrink(cost_of(each));
+            return same;
+        });
+        return streams_.erase(change.stream) != 0;
+    }
     const auto at = streams_.find(change.stream);
     if (change.what != kind::opened && (at == streams_.end() || !at->second)) return false;
     if (change.what == kind::finished) {
@@ -147,7 +184,7 @@ COMCP_DECL bool kept_session::take(const http::stream_change& change)
         return true;
     }
     // A store that does not keep up has the beginning of a stream, and what is missing is missing at its end.
-    const std::size_t cost = change.text.size() + change.stream.size() + 64;
+    const std::size_t cost = cost_of(change);
     const bool room = queued_.bytes() + cost <= keeper_->with.queue && queued_.grow(cost);
     if (change.what == kind::kept) at->second = room;
     else if (room) streams_.emplace(change.stream, true);
@@ -170,10 +207,10 @@ COMCP_DECL task<result<std::optional<stored_stream>>> kept_session::load_stream(
     co_return co_await std::move(found);
 }
 
-COMCP_DECL void kept_session::begin_erase()
+COMCP_DECL void kept_session::begin_erase(bool deleted)
 {
     erasure_ = erasure::begun;
-    keeper_->begin_erase(record.id);
+    keeper_->begin_erase(record.id, deleted);
 }
 
 COMCP_DECL void kept_session::end_erase(bool worked)
@@ -200,12 +237,19 @@ public:
     ~writer()
     {
         of_->writing_ = false;
-        if (of_->erase_ && of_->erased() == erasure::begun) of_->end_erase(false);
+        // What goes on beyond its time is the last thing to be waited for: then it is erased.
+        if (of_->erase_ && of_->asked_ == 0 && of_->erased() == erasure::begun) of_->end_erase(false);
     }
 
 private:
     kept_session* of_;
 };
+
+COMCP_DECL bool kept_session::goes_on() const
+{
+    const bool over = erasure_ == erasure::done || erasure_ == erasure::failed;
+    return asked_ == 0 && !over && !keeper_->stopped();
+}
 
 COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self, bool only_record)
 {
@@ -213,13 +257,15 @@ COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self, bo
     const keeper_work working(self->keeper_);
     const writer me(*self);
     const comcp::executor ex = co_await asio::this_coro::executor;
-    while (!by.stopped()) {
+    bool owed_tried = false;
+    while (self->goes_on()) {
         if (self->erase_) {
             self->queue_.clear();
             self->queued_.release();
-            auto asked = by.store.erase(self->record.id, self->erase_anybodys_ ? std::string() : by.owner);
-            auto limited = within(ex, by.with.each, std::move(asked));
-            const result<void> done = co_await std::move(limited);
+            self->owed_.clear();
+            self->owed_bytes_.release();
+            auto asked = ask(self, by.store.erase(self->record.id, self->erase_anybodys_ ? std::string() : by.owner));
+            const result<void> done = co_await std::move(asked);
             self->end_erase(done.has_value());
             break;
         }
@@ -232,27 +278,128 @@ COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self, bo
                 if (only_record && !self->erase_) break;
                 continue;
             }
-            auto asked = by.store.save(self->record.id, by.owner, std::move(text), how);
-            auto limited = within(ex, by.with.each, std::move(asked));
-            const result<void> done = co_await std::move(limited);
+            auto asked = ask(self, by.store.save(self->record.id, by.owner, std::move(text), how));
+            const result<void> done = co_await std::move(asked);
             self->unsaved_ = !done;
             if (!done) self->failed_ = how;
             if (only_record && !self->erase_) break;
+        } else if (!self->owed_.empty() && !std::exchange(owed_tried, true)) {
+            auto asked = append(self, self->owed_);
+            const result<void> done = co_await std::move(asked);
+            if (!done) continue;
+            self->owed_.clear();
+            self->owed_bytes_.release();
         } else if (!self->queue_.empty()) {
-            std::vector<http::stream_change> batch = std::exchange(self->queue_, {});
+            changes batch = std::exchange(self->queue_, {});
             const http::budget_share held = std::exchange(self->queued_, http::budget_share(by.with.memory));
-            std::vector<std::string> streams;
-            for (const http::stream_change& each : batch)
-                if (streams.empty() || streams.back() != each.stream) streams.push_back(each.stream);
-            auto asked = by.store.append(self->record.id, std::move(batch));
-            auto limited = within(ex, by.with.each, std::move(asked));
-            const result<void> done = co_await std::move(limited);
-            if (!done) // what follows would leave a gap
-                for (const std::string& each : streams)
-                    if (const auto at = self->streams_.find(each); at != self->streams_.end()) at->second = false;
+            auto keeping = keep(self, std::move(batch));
+            co_await std::move(keeping);
+            owed_tried = false;
         } else {
             break;
         }
+    }
+}
+
+// ---- one operation -------------------------------------------------------------------------------------------------
+
+/// Says so when what was asked goes on.
+class kept_session::late_guard
+{
+public:
+    explicit late_guard(kept_session& of) : of_(&of) {}
+    late_guard(const late_guard&) = delete;
+    late_guard& operator=(const late_guard&) = delete;
+    ~late_guard()
+    {
+        if (of_->asked_ != 0) of_->keeper_->begin_late(of_->record.id);
+    }
+
+private:
+    kept_session* of_;
+};
+
+COMCP_DECL task<result<void>> kept_session::ask(std::shared_ptr<kept_session> self, task<void> work)
+{
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    const late_guard late(*self);
+    ++self->asked_;
+    auto limited = within(ex, self->keeper_->with.each, alone(self, std::move(work)));
+    co_return co_await std::move(limited);
+}
+
+/// Keeps the session, and the next operation off, until this one has ended, however late that is: what it does then is
+/// done before anything newer, whether it heeds its cancellation or not.
+COMCP_DECL task<void> kept_session::alone(std::shared_ptr<kept_session> self, task<void> work)
+{
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    std::exception_ptr failed;
+    try {
+        co_await std::move(work);
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    if (--self->asked_ == 0) self->keeper_->end_late(self->record.id);
+    if (!self->writing_ && (self->save_ || self->erase_ || !self->queue_.empty())) { // it was late
+        self->writing_ = true;
+        asio::co_spawn(ex, write(self), writer_ended());
+    }
+    if (failed) std::rethrow_exception(failed);
+}
+
+COMCP_DECL task<result<void>> kept_session::append(std::shared_ptr<kept_session> self, changes batch)
+{
+    auto asked = ask(self, self->keeper_->store.append(self->record.id, std::move(batch)));
+    co_return co_await std::move(asked);
+}
+
+/// Leaves the changes of one stream, in their order, and gives those of the others.
+COMCP_DECL std::vector<http::stream_change> take_others(std::vector<http::stream_change>& batch)
+{
+    std::vector<http::stream_change> own;
+    std::vector<http::stream_change> others;
+    const std::string stream = batch.front().stream;
+    for (http::stream_change& each : batch) (each.stream == stream ? own : others).push_back(std::move(each));
+    batch = std::move(own);
+    return others;
+}
+
+COMCP_DECL task<void> kept_session::keep(std::shared_ptr<kept_session> self, changes batch)
+{
+    auto whole = append(self, batch);
+    result<void> done = co_await std::move(whole);
+    if (done) co_return;
+    changes others = take_others(batch);
+    // One message that cannot be kept must not cost other streams theirs. A store that is slow is so for all of them.
+    bool again = !others.empty();
+    for (;;) {
+        if (self->erase_ || !self->goes_on() || (!done && done.error().code == errc::timed_out)) again = false;
+        if (again) {
+            auto part = append(self, batch);
+            done = co_await std::move(part);
+        }
+        if (!again || !done) self->lost(std::move(batch));
+        if (others.empty()) break;
+        batch = std::move(others);
+        others = take_others(batch);
+    }
+}
+
+/// What follows on the stream would leave a gap. That it began, so that whoever comes back hears that its answer is
+/// lost, and that it is not kept any more the store is told later.
+COMCP_DECL void kept_session::lost(changes of_one_stream)
+{
+    using kind = http::stream_change::kind;
+    if (erase_ || of_one_stream.empty()) return;
+    const auto at = streams_.find(of_one_stream.front().stream);
+    const bool dropped = of_one_stream.back().what == kind::dropped;
+    if (at != streams_.end()) at->second = false;
+    else if (!dropped) return; // that is told by what waits
+    for (http::stream_change& each : of_one_stream) {
+        if (each.what != (dropped ? kind::dropped : kind::opened)) continue;
+        const std::size_t cost = cost_of(each);
+        const bool room = owed_bytes_.bytes() + cost <= keeper_->with.queue && owed_bytes_.grow(cost);
+        if (room) owed_.push_back(std::move(each));
     }
 }
 

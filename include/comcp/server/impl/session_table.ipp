@@ -133,7 +133,7 @@ COMCP_DECL bool session_table::remove(std::string_view id, std::string_view prin
         const std::lock_guard lock(mutex_);
         table_entry* const entry = find_entry(id, principal);
         if (!entry) return false;
-        gone = take_out_for_good(*entry);
+        gone = take_out_for_good(*entry, true);
         if (by_id_.empty()) unwatch_later();
     }
     begin_to_end(gone, "the client ended the session", true);
@@ -175,9 +175,9 @@ COMCP_DECL std::size_t session_table::size() const
     return by_id_.size();
 }
 
-COMCP_DECL leaving_session session_table::take_out_for_good(table_entry& entry)
+COMCP_DECL leaving_session session_table::take_out_for_good(table_entry& entry, bool deleted)
 {
-    if (entry.kept) entry.kept->begin_erase();
+    if (entry.kept) entry.kept->begin_erase(deleted);
     return take_out(entry);
 }
 
@@ -265,22 +265,6 @@ COMCP_DECL void session_table::sweep()
     for (const auto& each : busy) each.owner->home()->post([kept = each.kept] { kept->renew(); });
     timer_.start(next, [this] { sweep(); });
 }
-
-/// Stands beside what it refers to, in the frame that waits.
-class patience_ended
-{
-public:
-    patience_ended(bool& late, wait_list& waiting) : late_(&late), waiting_(&waiting) {}
-    void operator()() const
-    {
-        *late_ = true;
-        waiting_->wake_all();
-    }
-
-private:
-    bool* late_;
-    wait_list* waiting_;
-};
 
 COMCP_DECL task<void> session_table::calls_ended(std::shared_ptr<session_table> self, duration within)
 {

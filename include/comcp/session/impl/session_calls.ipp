@@ -45,6 +45,8 @@ COMCP_DECL void session::try_to_send(pending_call& call, const asio::cancellatio
 {
     if (call.failed_) return; // its time was over while it waited
     if (state_ != state::open) call.failed_ = not_open();
+    else if (call.wanted_id_ != 0 && !find_run(rpc::id(call.wanted_id_))) // it was given on by a chain too late
+        call.failed_ = fail(errc::cancelled, "the call has ended");
     else if (is_cancelled(caller)) call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
     else if (!wire_->can_ask(exchange_of(call)))
         call.failed_ = fail(errc::unsupported, "the client cannot be asked: it has no stream to hear it on");

@@ -287,12 +287,32 @@ COMCP_DECL void outbound_run::end()
     ended.complete();
 }
 
+/// The request that a part goes on waiting for, though its call has ended: the part does not heed its cancellation.
+struct outbound_run::wake_relayed
+{
+    explicit wake_relayed(std::shared_ptr<outbound_run> of) : run(std::move(of)) {}
+    void operator()() const
+    {
+        if (run->relayed_) run->relayed_->done_.complete();
+    }
+    std::shared_ptr<outbound_run> run;
+};
+
+/// Tells the peer if it was sent, and the part by a post. While it waits for room it then sees that it is not wanted.
+COMCP_DECL void outbound_run::give_up_relayed()
+{
+    if (!relayed_) return;
+    if (relayed_->table_) session_->cancel(*relayed_);
+    asio::post(session_->executor_, wake_relayed(shared_from_this()));
+}
+
 COMCP_DECL void outbound_run::end(fault why)
 {
     if (over) return;
     if (!session_->open() && !why.rpc) why = session_->why_not_open(); // tells more than that it was cancelled
     why.fate = why.rpc ? outcome::refused : sent ? fate_ : outcome::not_sent;
     failed = std::move(why);
+    give_up_relayed();
     end();
 }
 
@@ -334,7 +354,9 @@ public:
     {
         wanted_id_ = run.id_;
         relates_to(run.related_);
+        run.relayed_ = this;
     }
+    ~relayed_call() override { run_.relayed_ = nullptr; }
     std::string result;
 
 private:

@@ -33,23 +33,31 @@ namespace comcp::inline COMCP_ABI
 namespace detail
 {
 
-/// Runs a bridge of either kind until its end. *Errors*: those of its beginning.
+/// Runs a bridge of either kind until its end. A signal ends it in order, and at once while it is still opening.
+/// *Errors*: those of its beginning.
 template <class Bridge>
 fault run_to_its_end(asio::io_context& io, const std::shared_ptr<Bridge>& bridge)
 {
     asio::signal_set signals(io, SIGTERM, SIGINT);
-    signals.async_wait([weak = std::weak_ptr(bridge)](io_error_code failed, int) {
+    asio::cancellation_signal opening;
+    bool given_up = false;
+    signals.async_wait([&, weak = std::weak_ptr(bridge)](io_error_code failed, int) {
         const auto held = weak.lock();
-        if (!failed && held) held->stop();
+        if (failed || !held) return;
+        if (held->begun()) return held->stop();
+        given_up = true;
+        opening.emit(asio::cancellation_type::terminal);
     });
     fault ended;
     std::exception_ptr failure;
-    asio::co_spawn(io, Bridge::run(bridge), [&](std::exception_ptr thrown, fault why) {
+    const auto at_end = [&](std::exception_ptr thrown, fault why) {
         failure = thrown;
         ended = std::move(why);
         io.stop();
-    });
+    };
+    asio::co_spawn(io, Bridge::run(bridge), asio::bind_cancellation_slot(opening.slot(), at_end));
     io.run();
+    if (given_up) return fault();
     if (failure) std::rethrow_exception(failure);
     return ended;
 }

@@ -6,6 +6,7 @@
 #include <comcp/transport/byte_bridge.hpp>
 
 #include <comcp/detail/sigpipe.hpp>
+#include <comcp/detail/within.hpp>
 #include <comcp/error.hpp>
 #include <comcp/transport/connect.hpp>
 
@@ -27,7 +28,7 @@ struct byte_bridge::pump_ended
     void operator()(std::exception_ptr failure) const
     {
         --self->pumps_;
-        if (failure) self->end(fail(errc::peer_gone, "relaying failed"));
+        if (failure) self->end(fail(errc::peer_gone, "relaying failed: " + fault_of(failure).text));
         self->changed_.complete();
     }
     std::shared_ptr<byte_bridge> self;
@@ -66,6 +67,7 @@ COMCP_DECL task<fault> byte_bridge::run(std::shared_ptr<byte_bridge> self)
 {
     auto connecting = connect_socket(self->to_, self->connect_within_);
     stream_socket connected = co_await std::move(connecting);
+    self->begun_ = true;
     self->socket_.emplace(std::move(connected));
     io_error_code ignored;
     self->socket_->native_non_blocking(true, ignored);

@@ -5,6 +5,7 @@
 
 #include <comcp/transport/message_bridge.hpp>
 
+#include <comcp/detail/within.hpp>
 #include <comcp/error.hpp>
 #include <comcp/json/value.hpp>
 #include <comcp/rpc/print.hpp>
@@ -24,7 +25,7 @@ struct message_bridge::pump_ended
     void operator()(std::exception_ptr failure) const
     {
         --self->pumps_;
-        if (failure) self->end(fail(errc::peer_gone, "relaying failed"));
+        if (failure) self->end(fail(errc::peer_gone, "relaying failed: " + fault_of(failure).text));
         self->changed_.complete();
     }
     std::shared_ptr<message_bridge> self;
@@ -78,6 +79,7 @@ COMCP_DECL task<fault> message_bridge::run(std::shared_ptr<message_bridge> self)
 {
     co_await self->app_->open();
     co_await self->host_->open();
+    self->begun_ = true;
     self->host_->on_drained(on_host_drained, self.get());
     self->pumps_ = 2;
     asio::co_spawn(self->executor_, from_host(self), pump_ended(self));

@@ -3,10 +3,13 @@
 // The two ends of a socket: see transport/socket_transport.hpp.
 #pragma once
 
+#include <comcp/timer.hpp>
 #include <comcp/transport/connect.hpp>
 #include <comcp/transport/socket_transport.hpp>
 #include <comcp/transport/stream_transport.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +20,12 @@ namespace comcp::inline COMCP_ABI
 
 namespace detail
 {
+
+/// How long a peer that still sends is heard out, so that it gets our last answers: it sees the end of our output, and
+/// one that means well ends its own within a round trip. No more bytes than one message of the largest size by default.
+inline constexpr duration linger_time = std::chrono::seconds(1);
+inline constexpr std::size_t linger_bytes = 16 * 1024 * 1024;
+inline constexpr std::size_t linger_block = 64 * 1024;
 
 class socket_transport : public stream_transport<stream_socket>
 {
@@ -39,6 +48,8 @@ public:
 
 protected:
     explicit socket_transport(const limits& bounds) : stream_transport(bounds) {}
+
+    stream_socket* socket() { return socket_ ? &*socket_ : nullptr; }
 
     void use(stream_socket connected)
     {
@@ -101,6 +112,25 @@ public:
         return begun_ ? stream_transport::receive(batch) : receive_first(batch);
     }
 
+    /// Closed with bytes that nobody read, TCP resets the connection, and the peer may lose what it has not got yet of
+    /// our last answers. So what it still sends is read and dropped.
+    task<void> finish() override
+    {
+        auto ending = socket_transport::finish();
+        co_await std::move(ending);
+        timer limit(co_await asio::this_coro::executor);
+        limit.start(deadline_after(limit.now(), linger_time), cut{this});
+        const auto block = std::make_unique<char[]>(linger_block);
+        std::size_t left = linger_bytes;
+        while (stream_socket* const from = socket()) {
+            io_error_code failed;
+            const std::size_t n = co_await from->async_read_some(asio::buffer(block.get(), linger_block),
+                                                                 asio::redirect_error(asio::use_awaitable, failed));
+            if (failed || n >= left) co_return;
+            left -= n;
+        }
+    }
+
     void context_gone() noexcept override
     {
         accepted_.reset();
@@ -108,6 +138,12 @@ public:
     }
 
 private:
+    struct cut
+    {
+        accepted_transport* self;
+        void operator()() const { self->close(); }
+    };
+
     task<void> receive_first(transport_batch& batch)
     {
         auto receiving = stream_transport::receive(batch);
