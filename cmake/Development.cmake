@@ -41,7 +41,8 @@ function(comcp_add_program target name)
 endfunction()
 
 # comcp_add_run(TEST TARGET LABEL SOURCE): ctest runs the program in the folder of the programs, without input.
-# A line `// ctest: ARGUMENT...` in the source gives its arguments; `// ctest: none` means that it is not run.
+# A line `// ctest: ARGUMENT...` in the source gives its arguments; `// ctest: none` means that it is not run. A line
+# `// expect: REGEX` says what its output must match.
 function(comcp_add_run test target label source)
     file(STRINGS "${source}" lines REGEX "^// ctest:" LIMIT_COUNT 1)
     set(arguments "")
@@ -52,6 +53,12 @@ function(comcp_add_run test target label source)
         endif()
         separate_arguments(arguments UNIX_COMMAND "${arguments}")
     endif()
-    add_test(NAME ${test} COMMAND ${target} ${arguments} WORKING_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    set(command ${target} ${arguments})
+    file(STRINGS "${source}" expected REGEX "^// expect:" LIMIT_COUNT 1)
+    if(expected)
+        set(command "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${target}>" "-DARGUMENTS=${arguments}"
+                    "-DSOURCE=${source}" -P "${PROJECT_SOURCE_DIR}/cmake/expect.cmake")
+    endif()
+    add_test(NAME ${test} COMMAND ${command} WORKING_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     set_tests_properties(${test} PROPERTIES LABELS ${label} TIMEOUT 120)
 endfunction()

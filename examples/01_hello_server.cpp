@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A whole server: one tool, with its schema, over stdin and stdout.
+// expect: ^$
 #include <comcp/stdio.hpp>
 
 struct greet_args

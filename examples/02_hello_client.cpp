@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A whole client: starts the server that stands beside it, lists its tools and calls one.
+// expect: ^greet: Greets somebody.Hello, Ada!!!.$
 #include <comcp/stdio.hpp>
 
 #include <filesystem>

@@ -2,6 +2,7 @@
 //
 // Arguments and results are plain structs: the schemas are made from them, and what does not fit is answered before the
 // handler runs, with every mistake named. Server and client are in one process, joined by a pipe in memory.
+// expect: "maximum":90.*"highs".*"station":"nearest".*/days.*/in.*
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 

@@ -2,6 +2,7 @@
 //
 // Policies choose how a client behaves: inherit the default bundle and replace a name. A policy may have state: it is
 // passed in. The compiler says in one line what a policy lacks.
+// expect: ^one.no answer within the time limit.[1-9][0-9]+ bytes sent.$
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 

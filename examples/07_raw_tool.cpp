@@ -2,6 +2,7 @@
 //
 // Without structs: a schema written by hand, arguments as JSON (checked only to be an object), and a result with every
 // kind of content.
+// expect: ^text image/png audio/wav report.pdf note://1 .a text.*the text of a note.*there is no kind "smell".$
 #include <comcp/stdio.hpp>
 #include <comcp/transport/memory.hpp>
 

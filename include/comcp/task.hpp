@@ -43,6 +43,12 @@ task<result<T>> as_result(task<T> operation)
 /// Runs one coroutine to its end on an `io_context` of its own, for small programs: `int main() { return run(talk());
 /// }`
 ///
+/// Signals do what they do in any program: SIGINT and SIGTERM end it at once, as by signal. Its servers then find the
+/// end of their input, the first step of an orderly end, and leave. Cancelling the coroutine instead would destroy its
+/// clients, which kills their servers. A host that waits until they have left takes the signal itself
+/// (`asio::signal_set`) and awaits `client.close()`; one whose servers may not heed the end of their input sets
+/// `child_process::parent_death_signal`.
+///
 /// *Result*: 0; or 1 after an exception, whose text is written to stderr.
 int run(task<void> main);
 

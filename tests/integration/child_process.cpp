@@ -7,6 +7,14 @@
 #include "catch.hpp"
 #include "exit_status.hpp"
 
+#if defined(COMCP_USE_BOOST_ASIO)
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/use_future.hpp>
+#else
+#include <asio/experimental/awaitable_operators.hpp>
+#include <asio/use_future.hpp>
+#endif
+
 #include <dirent.h>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -17,6 +25,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <set>
 #include <sstream>
 #include <string>
@@ -104,6 +113,24 @@ task<std::string> read_output(child& from, bool all)
 std::string read_line(asio::io_context& io, child& from) { return run(io, read_output(from, false)); }
 
 std::string read_all(asio::io_context& io, child& from) { return run(io, read_output(from, true)); }
+
+/// Whether the operation ends before a timer.
+template <class T>
+task<bool> wins(task<T> operation, comcp::duration patience)
+{
+    using namespace asio::experimental::awaitable_operators;
+    comcp::timer timer(co_await asio::this_coro::executor);
+    auto race = std::move(operation) || timer.wait_for(patience);
+    const auto won = co_await std::move(race);
+    co_return won.index() == 0;
+}
+
+template <class T>
+T get(asio::io_context& io, std::future<T> future)
+{
+    run_until(io, [&] { return future.wait_for(0s) == std::future_status::ready; });
+    return future.get();
+}
 
 exit_status exit_of(asio::io_context& io, child& of)
 {
@@ -573,6 +600,45 @@ TEST_CASE("a wait for the exit ends when its time is over", "[child]")
 }
 
 // ---- the host's own affairs
+
+TEST_CASE("a wait for the exit and a stop can be raced with a timer", "[child]")
+{
+    asio::io_context io;
+    child_process program = fixture({"stubborn"}); // nothing but SIGKILL ends it
+    program.stop_after(60s, 60s);
+    const auto stubborn = start(io, program);
+    CHECK(read_line(io, *stubborn) == "ready\n");
+    CHECK_FALSE(run(io, wins(stubborn->wait_exit(60s), 1ms)));
+    CHECK_FALSE(run(io, wins(stubborn->stop(), 1ms)));
+    stubborn->kill_now(); // the stop that was given up goes on: it is not waited for
+    CHECK(run(io, wins(stubborn->wait_exit(60s), 60s)));
+    CHECK(stubborn->status() == exit_status{false, 0, SIGKILL});
+
+    const auto obedient = start(io, fixture({"echo"}));
+    CHECK(run(io, wins(obedient->stop(), 60s)));
+    CHECK(obedient->status() == exit_status{true, 0, 0});
+}
+
+TEST_CASE("a wait for the exit and a stop complete into callbacks and futures", "[child]")
+{
+    asio::io_context io;
+    const auto first = start(io, fixture({"echo"}));
+    auto waited = asio::co_spawn(io, first->wait_exit(60s), asio::use_future);
+    auto stopped = asio::co_spawn(io, first->stop(), asio::use_future);
+    CHECK(get(io, std::move(stopped)) == exit_status{true, 0, 0});
+    CHECK(get(io, std::move(waited)) == exit_status{true, 0, 0});
+
+    const auto second = start(io, fixture({"echo"}));
+    int ended = 0;
+    asio::co_spawn(io, second->wait_exit(60s), [&](std::exception_ptr failed, std::optional<exit_status> how) {
+        ended += !failed && how == exit_status{true, 0, 0} ? 1 : 100;
+    });
+    asio::co_spawn(io, second->stop(), [&](std::exception_ptr failed, exit_status how) {
+        ended += !failed && how == exit_status{true, 0, 0} ? 1 : 100;
+    });
+    run_until(io, [&] { return ended >= 2; });
+    CHECK(ended == 2);
+}
 
 TEST_CASE("no zombie is left after destruction", "[child]")
 {

@@ -124,6 +124,75 @@ struct background
     fault why;
 };
 
+/// A server and what it started, as they are told on its stderr by fake_server's "tell both".
+struct told_processes
+{
+    std::string said;
+
+    child_process program(std::string mode)
+    {
+        child_process made = fake({std::move(mode), "tell both"});
+        made.on_stderr([this](std::string_view part) { said += part; });
+        return made;
+    }
+    bool known() const { return std::count(said.begin(), said.end(), '\n') == 2; }
+    pid_t server() const { return static_cast<pid_t>(std::stol(said)); }
+    pid_t grandchild() const { return static_cast<pid_t>(std::stol(said.substr(said.find('\n')))); }
+};
+
+/// A coroutine that owns its client and is never done by itself.
+task<void> own_and_wait(child_process program)
+{
+    client host(program, me);
+    co_await host.connect();
+    const comcp::answer never = co_await host.call("silent");
+    FAIL(comcp::to_text(never));
+}
+
+std::size_t threads_of(pid_t pid)
+{
+    const std::filesystem::directory_iterator tasks("/proc/" + std::to_string(pid) + "/task");
+    return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+/// Runs the loop by `poll` alone.
+template <class T>
+T poll_for(asio::io_context& io, task<T> work)
+{
+    std::optional<T> value;
+    std::exception_ptr failure;
+    asio::co_spawn(io, std::move(work), [&](std::exception_ptr failed, T made) {
+        failure = failed;
+        value.emplace(std::move(made));
+    });
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while (!value && std::chrono::steady_clock::now() < deadline) {
+        io.restart();
+        if (io.poll() == 0) std::this_thread::yield();
+    }
+    REQUIRE(value);
+    if (failure) std::rethrow_exception(failure);
+    return std::move(*value);
+}
+
+task<std::error_code> code_of(task<comcp::answer> call)
+{
+    const auto got = co_await comcp::as_result(std::move(call));
+    co_return got.has_error() ? got.error().code : std::error_code();
+}
+
+task<bool> connected(client& host)
+{
+    co_await host.connect();
+    co_return host.connected();
+}
+
+task<bool> closed(client& host)
+{
+    co_await host.close();
+    co_return !host.connected();
+}
+
 } // namespace
 
 // ---- FRAME: what stands on stdout
@@ -292,7 +361,7 @@ TEST_CASE("requests of eight coroutines are never mixed on the wire", "[stdio][c
         for (char letter = 'a'; letter < 'i'; ++letter) {
             others.emplace_back([&, letter] {
                 asio::io_context mine;
-                asio::co_spawn(mine, work::requests(host, letter, 20), [&](std::exception_ptr failed, int good) {
+                asio::co_spawn(mine, work::requests(host, letter, 100), [&](std::exception_ptr failed, int good) {
                     ++ended;
                     if (!failed) whole += good;
                 });
@@ -303,7 +372,7 @@ TEST_CASE("requests of eight coroutines are never mixed on the wire", "[stdio][c
         io.stop();
         home.join();
         CHECK(ended == 8);
-        CHECK(whole == 160);
+        CHECK(whole == 800);
     }
     CHECK(complaints.empty());
 }
@@ -531,6 +600,156 @@ TEST_CASE("destroying a client kills its server and what that started", "[stdio]
     }
 }
 
+TEST_CASE("the io_context may end before the client of a real server, while calls wait", "[stdio][client][proc]")
+{
+    told_processes told;
+    auto io = std::make_unique<asio::io_context>();
+    auto host = std::make_unique<client>(told.program("plain"), me);
+    run(*io, host->connect());
+    run_until(*io, [&] { return told.known(); });
+    const watched_process grandchild(told.grandchild());
+    REQUIRE(grandchild.known());
+    background first(*io, host->call("silent"));
+    background second(*io, host->call("echo", args("text", std::string(2'000'000, 'w'))));
+    io->restart();
+    io->poll();
+    io.reset();
+    CHECK_FALSE(first.done);
+    CHECK_FALSE(second.done);
+    CHECK_FALSE(host->connected());
+    host.reset();
+    CHECK(support::no_trace_of(told.server()));
+    CHECK(grandchild.gone_within(60'000));
+}
+
+TEST_CASE("a client of a real server may die in a callback of its own", "[stdio][client][proc]")
+{
+    asio::io_context io;
+    told_processes told;
+    std::unique_ptr<client> host;
+    bool died = false;
+    const auto die = [&] {
+        host.reset();
+        died = true;
+    };
+    child_process program = told.program("plain");
+    client_options options;
+    SECTION("of a log message")
+    {
+        options.on_log([&](const comcp::log_message&) { die(); });
+        host = std::make_unique<client>(program, me, options);
+        run(io, host->connect());
+        run_until(io, [&] { return told.known(); });
+        background noisy(io, host->call("notices", args("number", 1)));
+        background waiting(io, host->call("silent"));
+        run_until(io, [&] { return noisy.done && waiting.done; });
+        CHECK(noisy.why.code == errc::closed);
+        CHECK(waiting.why.code == errc::closed);
+    }
+    SECTION("with the server's words, while it connects")
+    {
+        program.on_stderr([&](std::string_view part) {
+            told.said += part;
+            if (told.known()) die();
+        });
+        host = std::make_unique<client>(program, me, options);
+        std::exception_ptr failed;
+        bool ended = false;
+        asio::co_spawn(io, host->connect(), [&](std::exception_ptr why) {
+            failed = why;
+            ended = true;
+        });
+        run_until(io, [&] { return ended && died; });
+    }
+    CHECK(died);
+    io.restart();
+    io.run_for(60s);
+    CHECK(io.stopped());
+    CHECK(support::no_trace_of(told.server()));
+    CHECK((!watched_process(told.grandchild()).known() || watched_process(told.grandchild()).gone_within(60'000)));
+}
+
+TEST_CASE("a coroutine that owns a client takes server and grandchild with it", "[stdio][client][proc]")
+{
+    told_processes told;
+    auto io = std::make_unique<asio::io_context>();
+    asio::cancellation_signal signal;
+    bool ended = false;
+    asio::co_spawn(*io, own_and_wait(told.program("plain")),
+                   asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr failed) {
+                       ended = true;
+                       CHECK(failed);
+                   }));
+    run_until(*io, [&] { return told.known(); });
+    const watched_process grandchild(told.grandchild());
+    REQUIRE(grandchild.known());
+    SECTION("destroyed with its io_context")
+    {
+        io.reset();
+        CHECK_FALSE(ended);
+    }
+    SECTION("cancelled")
+    {
+        signal.emit(asio::cancellation_type::terminal);
+        run_until(*io, [&] { return ended; });
+    }
+    CHECK(support::no_trace_of(told.server()));
+    CHECK(grandchild.gone_within(60'000));
+}
+
+TEST_CASE("a connect that is cancelled leaves no trace of server and grandchild", "[stdio][client][proc]")
+{
+    asio::io_context io;
+    told_processes told;
+    client host(told.program("silent"), me);
+    asio::cancellation_signal signal;
+    fault why;
+    bool ended = false;
+    asio::co_spawn(io, host.connect(), asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr failed) {
+                       ended = true;
+                       try {
+                           if (failed) std::rethrow_exception(failed);
+                       } catch (const comcp::error& e) {
+                           why = e.fault();
+                       }
+                   }));
+    run_until(io, [&] { return told.known(); });
+    const watched_process grandchild(told.grandchild());
+    REQUIRE(grandchild.known());
+    signal.emit(asio::cancellation_type::terminal);
+    run_until(io, [&] { return ended; });
+    CHECK(why.code == errc::cancelled);
+    CHECK(support::no_trace_of(told.server()));
+    CHECK(grandchild.gone_within(60'000));
+    CHECK_FALSE(host.connected());
+}
+
+TEST_CASE("io.poll() alone runs everything, and nobody starts a thread", "[stdio][client]")
+{
+    process bare("fake_server", {}); // knows nothing of the library: what a sanitizer starts is in it too
+    bare.send(R"({"jsonrpc":"2.0","id":1,"method":"ping"})"
+              "\n");
+    CHECK(bare.message().at("id") == 1);
+    const std::size_t before = threads_of(::getpid());
+    asio::io_context io;
+    std::string said;
+    child_process program(support::program("stdio_fixture"));
+    program.on_stderr([&](std::string_view part) { said += part; });
+    client host(program, me);
+    REQUIRE(poll_for(io, connected(host)));
+    poll_for(io, host.call("shell", args("text", "echo $PPID >&2")));
+    poll_for(io, host.call("echo_later", args("text", "e")));
+    auto late = host.call("sleep", args("number", 60'000), call_options().timeout(20ms));
+    CHECK(poll_for(io, code_of(std::move(late))) == errc::timed_out);
+    while (!said.ends_with('\n')) {
+        io.restart();
+        io.poll();
+    }
+    CHECK(threads_of(::getpid()) == before);
+    CHECK(threads_of(static_cast<pid_t>(std::stol(said))) == threads_of(bare.pid()));
+    CHECK(poll_for(io, closed(host)));
+}
+
 TEST_CASE("a server that dies does not leave what it started", "[stdio][client][proc]")
 {
     asio::io_context io; // the grandchild holds the pipes: their end alone would never come
@@ -621,6 +840,23 @@ TEST_CASE("a host that is killed takes its server with it", "[stdio][client][pro
     host.signal(signal);
     CHECK(host.exit() == "signal " + std::to_string(signal));
     CHECK(server.gone_within(60'000));
+}
+
+TEST_CASE("a host that takes the signal itself closes in order, and its server leaves by itself",
+          "[stdio][client][proc]")
+{
+    process host("host_fixture", {"in-order"}); // PROC 19
+    const auto line = host.line();
+    REQUIRE(line);
+    const pid_t server = static_cast<pid_t>(std::stol(*line));
+    REQUIRE(watched_process(server).known());
+    const auto started = std::chrono::steady_clock::now();
+    host.signal(GENERATE(SIGINT, SIGTERM));
+    CHECK(host.line() == "left"); // it saw the end of its input, and no signal
+    CHECK(host.exit() == "exit 0");
+    CHECK(std::chrono::steady_clock::now() - started < 5s); // before the ladder's first signal
+    CHECK(support::no_trace_of(server));
+    CHECK(host.errors().empty());
 }
 
 // ---- FIDELITY: what is in a result

@@ -73,6 +73,8 @@ public:
         CHECK((given ? *given : json::value()) == id);
         return answer.at("error").at("code").as_int64();
     }
+    /// Waits until all that was sent has been taken.
+    void in_taken() { send_alone(""); }
     /// The stream is in step: a ping is the next that is answered.
     void in_step()
     {
@@ -743,6 +745,64 @@ TEST_CASE("a host that closes its server ends it in order", "[stdio][proc]")
     CHECK(server.errors().empty());
 }
 
+TEST_CASE("a signal ends the server in order, and soon", "[stdio][proc]")
+{
+    const support::signal_scope usual(SIGHUP, SIG_DFL);
+    const int signal = GENERATE(SIGTERM, SIGINT, SIGHUP);
+    const auto started = std::chrono::steady_clock::now();
+    SECTION("what is queued is still written, and running handlers are cancelled")
+    {
+        session server;
+        server.send_line(call("1", "wait"));
+        server.read_at_most(0);
+        server.send_line(call("2", "big", R"({"number":400000})"));
+        server.in_taken();
+        server.signal(signal);
+        server.read_at_most(100'000);
+        CHECK(server.text(2).size() == 400'000);
+        CHECK(server.rest().empty());
+        CHECK(server.exit() == "exit 0");
+        CHECK(server.errors().empty());
+    }
+    SECTION("while nobody reads its output")
+    {
+        session server;
+        server.read_at_most(0);
+        server.send_line(call("1", "big", R"({"number":1000000})"));
+        server.signal(signal);
+        CHECK(server.exit() == "exit 0");
+    }
+    SECTION("while a thread of the host burns")
+    {
+        session server({"--pool", "1"});
+        server.send_line(call("1", "burn"));
+        server.in_step();
+        server.signal(signal);
+        CHECK(server.rest().empty());
+        CHECK(server.exit() == "exit 0");
+    }
+    SECTION("after the end of its input, while a handler runs")
+    {
+        session server;
+        server.send_line(call("1", "wait"));
+        server.in_step();
+        server.end_input();
+        server.signal(signal);
+        CHECK(server.rest().empty());
+        CHECK(server.exit() == "exit 0");
+    }
+    CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(8)); // the close limit is 10 s
+}
+
+TEST_CASE("a signal that the program ignores does not end the server", "[stdio][proc]")
+{
+    const support::signal_scope ignored(SIGHUP, SIG_IGN); // as under nohup; it is inherited
+    session server;
+    server.signal(SIGHUP);
+    server.in_step();
+    server.leaves();
+}
+
 TEST_CASE("a blocking tool without an executor is an error at the start", "[stdio][proc]")
 {
     process server("stdio_fixture", {"--burn"});
@@ -905,6 +965,7 @@ TEST_CASE("a terminal may be stdin and stdout", "[stdio][proc]")
 
 TEST_CASE("stdin and stdout have their flags back when the server has ended", "[stdio][proc]")
 {
+    const support::signal_scope usual(SIGHUP, SIG_DFL);
     const bool before = GENERATE(false, true);
     auto in = make_pipe();
     auto out = make_pipe();
@@ -919,6 +980,7 @@ TEST_CASE("stdin and stdout have their flags back when the server has ended", "[
     open_session(server);
     CHECK(in.read.non_blocking());
     CHECK(out.write.non_blocking());
+    std::string end = "exit 0";
     SECTION("in order") { server.end_input(); }
     SECTION("with answers still to be written")
     {
@@ -926,9 +988,49 @@ TEST_CASE("stdin and stdout have their flags back when the server has ended", "[
         server.end_input();
         CHECK(server.message().at("id") == 1);
     }
-    CHECK(server.exit() == "exit 0");
+    SECTION("by a signal, while a handler runs")
+    {
+        server.send(call("1", "wait") + "\n");
+        server.signal(GENERATE(SIGINT, SIGTERM, SIGHUP));
+    }
+    SECTION("by two signals, while nobody reads")
+    {
+        server.read_at_most(0);
+        server.send(call("1", "big", R"({"number":1000000})") + "\n");
+        server.send_alone(""); // it is taken: the output is full
+        server.signal(SIGTERM);
+        server.signal(SIGINT);
+    }
+    SECTION("because nobody reads any more")
+    {
+        out.read.close();
+        server.output().close();
+        server.send_without_reading(call("1", "big", R"({"number":1000000})") + "\n", 100);
+        end = "exit 1";
+    }
+    CHECK(server.exit() == end);
     CHECK(in.read.non_blocking() == before);
     CHECK(out.write.non_blocking() == before);
+}
+
+TEST_CASE("stdin and stdout have their flags back whatever ends first", "[stdio][proc]")
+{
+    const bool before = GENERATE(false, true);
+    const std::string way = GENERATE("cancel", "context", "server");
+    auto in = make_pipe();
+    auto out = make_pipe();
+    in.read.non_blocking(before);
+    out.write.non_blocking(before);
+    streams given;
+    given.in = in.read.get();
+    given.out = out.write.get();
+    process server("stdio_fixture", {"--end", way}, given);
+    server.use(in.write.duplicate(), out.read.duplicate());
+    open_session(server);
+    server.send(call("1", "wait") + "\n" + call("2", "end") + "\n");
+    CHECK(text_of(server.message()) == "ending");
+    CHECK(server.exit() == "exit 0");
+    CHECK(server.errors() == (before ? "non-blocking: 1 1\n" : "non-blocking: 0 0\n")); // before anything else ended
 }
 
 TEST_CASE("a standard descriptor that is not open is an error and no accident", "[stdio][proc]")

@@ -330,7 +330,8 @@ private:
             if (moved[i] < 0) ::close(i);
             else ::dup2(moved[i], i);
         }
-        for (const int each : {SIGPIPE, SIGINT, SIGQUIT}) ::signal(each, SIG_DFL); // this program may ignore them
+        for (const int each : {SIGPIPE, SIGINT, SIGQUIT, SIGTERM})
+            ::signal(each, SIG_DFL); // this program may ignore them
         ::execv(path, argv);
         ::_exit(127);
     }

@@ -173,6 +173,40 @@ TEST_CASE("The bytes of every kind of list are bounded")
     CHECK(s.peer.quiet());
 }
 
+TEST_CASE("All pages together have the total time of one call")
+{
+    client_stage s;
+    auto list = s.start(s.client.list_tools());
+    s.peer.expect("tools/list").after(70s).reply(page("a", R"("1")"));
+    const heard second = s.peer.expect("tools/list");
+    second.after(50s - 1ms);
+    SECTION("in time it is whole")
+    {
+        second.reply(page("b"));
+        CHECK(names_of(list.value()) == "ab");
+        CHECK(list.value().complete);
+    }
+    SECTION("a page that is late makes it partial, and says so")
+    {
+        CHECK_FALSE(list.done());
+        s.advance(1ms);
+        CHECK(names_of(list.value()) == "a");
+        CHECK_FALSE(list.value().complete);
+        CHECK(list.value().why_partial == "page 2 failed: no answer within the time limit");
+        s.peer.expect("notifications/cancelled");
+    }
+    SECTION("a further page has what is left")
+    {
+        second.reply(page("b", R"("2")"));
+        s.peer.expect("tools/list");
+        s.advance(1ms);
+        CHECK(names_of(list.value()) == "ab");
+        CHECK_FALSE(list.value().complete);
+        s.peer.expect("notifications/cancelled");
+    }
+    CHECK(s.peer.quiet());
+}
+
 TEST_CASE("A tool that comes twice is listed once, as it came first")
 {
     client_stage s;

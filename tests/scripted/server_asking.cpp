@@ -187,9 +187,10 @@ TEST_CASE("The client's refusal, its silence and its nonsense are errors of the 
     asking_stage silent;
     silent.ask_with(question, "2025-11-25", R"({"sampling":{}})");
     silent.peer.expect("sampling/createMessage");
-    silent.advance(59s);
+    silent.advance(60s - 1ms);
     CHECK(silent.told.empty());
-    silent.advance(1s);
+    CHECK(silent.peer.quiet());
+    silent.advance(1ms);
     CHECK(silent.told.starts_with("timed_out: "));
     silent.peer.expect("notifications/cancelled");
 

@@ -391,6 +391,21 @@ TEST_CASE("A server that is closed cancels its handlers and still writes what it
     CHECK(s.peer.wire().finished());
 }
 
+TEST_CASE("A server that is closed while it finishes what runs waits for it no longer")
+{
+    slow_stage s;
+    s.begin();
+    s.peer.call("1", "slow");
+    s.peer.hang_up();
+    CHECK_FALSE(s.served->done());
+    s.server.close();
+    s.settle();
+    CHECK(s.ends == std::vector<std::string>{"cancelled"});
+    CHECK_FALSE(s.served->value().code); // its input had ended in order
+    CHECK(s.peer.quiet());
+    CHECK(s.peer.wire().finished());
+}
+
 TEST_CASE("A cancelled serve ends the session at once")
 {
     slow_stage s;
@@ -488,6 +503,29 @@ TEST_CASE("A client that does not read but asks for more is held at a bound with
     for (int i = 1; i <= 100; ++i) s.peer.call(std::to_string(i), "slow", "{}", padding);
     s.advance(100ms);
     CHECK(s.ends.size() < 20); // held requests count
+    s.peer.wire().reads(true);
+    for (int i = 0; i < 20; ++i) s.advance(100ms);
+    CHECK(s.ends.size() == 100);
+    CHECK(s.peer.skip_all() == 101);
+}
+
+TEST_CASE("Sources that are kept count among what is held")
+{
+    comcp::server_options options;
+    options.limits.stream_buffer = 10'000;
+    options.keep_source = GENERATE(false, true);
+    const std::size_t fit = options.keep_source ? 5 : 10; // of 1,092 bytes, and the source's 1,010
+    slow_stage s(std::move(options));
+    comcp::tool described("kept");
+    described.input_schema["type"] = "object";
+    s.server.raw_tool(std::move(described), [&s](json::object) { return wait_and_tell(100ms, &s.ends); });
+    s.begin();
+    s.peer.wire().reads(false);
+    s.peer.ask("0", "ping"); // output is queued now
+    const std::string arguments = R"({"pad":")" + std::string(1000, 'x') + "\"}";
+    for (int i = 1; i <= 100; ++i) s.peer.call(std::to_string(i), "kept", arguments);
+    s.advance(100ms);
+    CHECK(s.ends.size() == fit);
     s.peer.wire().reads(true);
     for (int i = 0; i < 20; ++i) s.advance(100ms);
     CHECK(s.ends.size() == 100);

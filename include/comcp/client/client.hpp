@@ -56,7 +56,7 @@ public:
     /// is killed.
     task<void> connect() { return detail::client_connect(core_, policies_->timeouts.connect(core_->server->launch())); }
 
-    /// All tools, over all pages.
+    /// All tools, over all pages. The total time of a call is that of the whole list.
     ///
     /// *Result*: the list; `complete` is false when a budget, a repeated cursor or a failed later page ended it early.
     /// *Errors*: as every call; a server that has no tools gives an empty list.

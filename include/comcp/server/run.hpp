@@ -4,9 +4,8 @@
 #pragma once
 
 #include <comcp/server/server.hpp>
-#include <comcp/transport/stdio.hpp>
 
-#include <utility>
+#include <memory>
 
 namespace comcp::inline COMCP_ABI
 {
@@ -14,20 +13,24 @@ namespace comcp::inline COMCP_ABI
 namespace detail
 {
 
-/// Runs one served session on an `io_context` of its own; gives the exit status.
-int run_served(task<fault> session);
+/// Serves stdin and stdout on an `io_context` of its own; gives the exit status.
+int run_stdio(const std::shared_ptr<server_core>& served);
 
 } // namespace detail
 
 /// Serves one client over this process's stdin and stdout on an `io_context` of its own, and returns when the input has
 /// ended and the running handlers' answers are written (at most the close limit, 10 s). While it runs, prints to stdout
-/// go to stderr.
+/// go to stderr. However it returns, stdin and stdout have the flags back that they had.
 ///
-/// *Result*: the exit status: 0 after an orderly end, 1 after an error, which is told on stderr.
+/// SIGTERM, SIGINT and SIGHUP end it too: running handlers are cancelled, and what is queued is written, for at most
+/// 1 s, since hosts kill 2 s after SIGTERM. A second signal ends it at once. A signal that the program ignores or
+/// handles itself stays so. A plain handler that runs in place holds all of this up.
+///
+/// *Result*: the exit status: 0 after an orderly end and after a signal, 1 after an error, which is told on stderr.
 template <class Policy>
 int run_stdio(basic_server<Policy>& served)
 {
-    return detail::run_served(served.serve(make_stdio_transport(served.options().limits)));
+    return detail::run_stdio(served.core());
 }
 
 } // namespace comcp::inline COMCP_ABI

@@ -4,16 +4,9 @@
 #pragma once
 
 #include <comcp/asio.hpp>
+#include <comcp/detail/signals.hpp>
 #include <comcp/detail/tell.hpp>
 #include <comcp/limits.hpp>
-
-#if defined(COMCP_USE_BOOST_ASIO)
-#include <boost/asio/signal_set.hpp>
-#else
-#include <asio/signal_set.hpp>
-#endif
-
-#include <signal.h>
 
 #include <exception>
 #include <string>

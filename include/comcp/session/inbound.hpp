@@ -66,6 +66,8 @@ public:
     /// No answer was given and none is excluded yet.
     bool open() const { return session_ != nullptr; }
     session* owner() const { return session_; }
+    /// Counts bytes that are kept for it beside its own text; before its handler runs.
+    void holds(std::size_t more) { bytes_ += more; }
 
     std::optional<progress_token> token; ///< asked for by the peer
     std::optional<double> last_progress;

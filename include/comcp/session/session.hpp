@@ -116,7 +116,8 @@ public:
         leave_if_retired();
     }
 
-    /// Begins what `close` waits for; does nothing when the session is closing already.
+    /// Begins what `close` waits for. A session that is closing already only stops waiting for handlers to finish,
+    /// unless they are still to.
     void begin_close(fault why, bool let_handlers_finish);
 
     /// The handle dies: ends at once, without waiting and without resuming anybody in place.
@@ -523,6 +524,7 @@ private:
     state state_ = state::opening;
     fault why_ended_;
     bool closing_ = false;
+    bool hurried_ = false; // handlers are not waited for any more
     bool retired_ = false;
     bool finished_ = false;
     bool reading_ = false;

@@ -6,6 +6,7 @@
 #include <comcp/client/client_session.hpp>
 #include <comcp/client/core.hpp>
 #include <comcp/client/requests.hpp>
+#include <comcp/timer.hpp>
 
 #include <algorithm>
 #include <array>
@@ -102,6 +103,8 @@ template <class Item>
 task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr<session> session, call_timeouts times)
 {
     page_collector<Item> pages(core->options->limits);
+    const timer clock(session->executor());
+    const time_point end = deadline_after(clock.now(), times.total); // of all pages together
     // Tools are asked for whatever was declared: there are servers that have some and declare nothing (NEGO 65, 66).
     if (!std::same_as<Item, tool> && !declares(*core->role, *session, list_traits<Item>::method))
         co_return pages.take();
@@ -113,7 +116,11 @@ task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr
         } catch (const error& e) {
             failed = e.fault();
         }
-        if (!failed) continue;
+        if (!failed) {
+            times.total = end - clock.now();
+            if (pages.next() && times.total <= duration::zero()) pages.stop("the time for the whole list is over");
+            continue;
+        }
         if (failed->rpc && failed->rpc->code == rpc_code::method_not_found && pages.pages() == 0) break;
         if (pages.pages() == 0 || failed->code == errc::cancelled || failed->code == errc::session_expired)
             throw error(std::move(*failed));

@@ -27,7 +27,10 @@ COMCP_DECL context handler_call::make_context(const std::shared_ptr<inbound>& ad
     context made(environment, admitted, static_cast<bool>(elsewhere));
     std::shared_ptr<const std::string> source;
     std::shared_ptr<const json::object> meta;
-    if (!arguments_text.empty()) source = std::make_shared<const std::string>(arguments_text);
+    if (!arguments_text.empty()) {
+        source = std::make_shared<const std::string>(arguments_text);
+        admitted->holds(arguments_text.size());
+    }
     if (const json::object* sent = request.params ? object_member(*request.params, "_meta") : nullptr)
         meta = std::make_shared<const json::object>(*sent, json::storage_ptr());
     made.attach(std::move(source), std::move(meta), owes_structure);

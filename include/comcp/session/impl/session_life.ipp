@@ -49,7 +49,11 @@ COMCP_DECL task<void> session::wait_ended(std::shared_ptr<session> self)
 
 COMCP_DECL void session::begin_close(fault why, bool let_handlers_finish)
 {
-    if (closing_ || context_gone_) return;
+    if (context_gone_) return;
+    if (closing_) {
+        hurried_ = hurried_ || !let_handlers_finish;
+        return quiet_.wake_all();
+    }
     closing_ = true;
     if (let_handlers_finish) state_ = state::draining;
     asio::co_spawn(executor_, shut_down(shared_from_this(), std::move(why)), joined(shared_from_this()));
@@ -179,7 +183,7 @@ COMCP_DECL task<void> session::shut_down(std::shared_ptr<session> self, fault wh
     self->deadlines_.set(self->close_by_, self->limits_.close, self->deadlines_.now());
     if (self->state_ == state::draining) self->fail_calls(); // nobody will answer: handlers that ask need not wait
     // An output that broke takes no answer: nobody is left to work for.
-    while (self->state_ == state::draining && self->handlers_ != 0 && !self->wire_->write_error() &&
+    while (self->state_ == state::draining && self->handlers_ != 0 && !self->hurried_ && !self->wire_->write_error() &&
            self->close_by_.set())
         co_await self->quiet_.wait();
     const bool was_open = self->state_ == state::open || self->state_ == state::draining;
