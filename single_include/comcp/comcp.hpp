@@ -1371,7 +1371,6 @@ bool read_contents(const json::object& from, resource_contents& into);
 
 } // namespace comcp::inline COMCP_ABI
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -3212,6 +3211,12 @@ task<result<T>> as_result(task<T> operation)
 /// Runs one coroutine to its end on an `io_context` of its own, for small programs: `int main() { return run(talk());
 /// }`
 ///
+/// Signals do what they do in any program: SIGINT and SIGTERM end it at once, as by signal. Its servers then find the
+/// end of their input, the first step of an orderly end, and leave. Cancelling the coroutine instead would destroy its
+/// clients, which kills their servers. A host that waits until they have left takes the signal itself
+/// (`asio::signal_set`) and awaits `client.close()`; one whose servers may not heed the end of their input sets
+/// `child_process::parent_death_signal`.
+///
 /// *Result*: 0; or 1 after an exception, whose text is written to stderr.
 int run(task<void> main);
 
@@ -3490,6 +3495,9 @@ struct limits
     /// Pages and items of one listing. Beyond them the list is partial and says so.
     std::size_t pages = 1000;
     std::size_t items = 10000;
+    /// Text of all pages of one listing together: four messages of the largest size. The page that goes beyond it is
+    /// left out, and the list is partial and says so.
+    std::size_t list_bytes = 64 * 1024 * 1024;
     /// Resources that one client may have subscribed to. A further one is refused with -32603.
     std::size_t subscriptions = 1000;
     /// Log messages, updated resources and ended elicitations that wait for a slow callback of the host; further ones
@@ -3650,6 +3658,13 @@ public:
 
     /// An integer of any size. The text must be one as JSON writes it; for text of a peer use `from_number`.
     static id integer_text(std::string digits) { return id(std::move(digits), false); }
+
+    /// Becomes such an integer, in the memory that is there.
+    void set_integer_text(std::string_view digits)
+    {
+        text_ = digits;
+        is_string_ = false;
+    }
 
     /// The id that a JSON number is. A fraction of zeros is dropped, as JSON Schema calls 1.0 an integer; anything else
     /// that is not a plain integer is no id.
@@ -5225,6 +5240,8 @@ struct client_core
         const std::lock_guard lock(guard);
         return current ? current : opening;
     }
+    /// The same when it is on another executor than `here`, else null.
+    std::shared_ptr<session> lives_elsewhere(const executor& here) const;
     void begin_opening(std::shared_ptr<session> made)
     {
         const std::lock_guard lock(guard);
@@ -5457,7 +5474,7 @@ public:
     /// is killed.
     task<void> connect() { return detail::client_connect(core_, policies_->timeouts.connect(core_->server->launch())); }
 
-    /// All tools, over all pages.
+    /// All tools, over all pages. The total time of a call is that of the whole list.
     ///
     /// *Result*: the list; `complete` is false when a budget, a repeated cursor or a failed later page ended it early.
     /// *Errors*: as every call; a server that has no tools gives an empty list.
@@ -6614,19 +6631,14 @@ public:
     const_iterator begin() const { return {this, 0}; }
     const_iterator end() const { return {this, entries_.size()}; }
 
-    field operator[](std::size_t index) const
-    {
-        const entry& at = entries_[index];
-        return {std::string_view(text_).substr(at.at, at.name_size),
-                std::string_view(text_).substr(at.at + at.name_size, at.value_size)};
-    }
+    field operator[](std::size_t index) const { return {name_of(entries_[index]), value_of(entries_[index])}; }
 
     /// The value of the first field of that name.
     std::optional<std::string_view> find(std::string_view name) const
     {
         const std::size_t index = next(name, 0);
         if (index == size()) return std::nullopt;
-        return (*this)[index].value;
+        return value_of(entries_[index]);
     }
 
     /// The values of all fields of that name, in order.
@@ -6729,13 +6741,17 @@ private:
     // The first field of that name at or after `index`; size() when there is none.
     std::size_t next(std::string_view name, std::size_t index) const
     {
-        for (; index < size(); ++index) {
+        for (const std::size_t end = size(); index < end; ++index) {
             const entry& each = entries_[index];
-            if (each.name_size == name.size() && equal_ignoring_case({text_.data() + each.at, name.size()}, name))
-                break;
+            if (each.name_size != name.size()) continue;
+            // Nearly everybody writes it like everybody else.
+            if (name_of(each) == name || equal_ignoring_case(name_of(each), name)) break;
         }
         return index;
     }
+
+    std::string_view name_of(const entry& of) const { return {text_.data() + of.at, of.name_size}; }
+    std::string_view value_of(const entry& of) const { return {text_.data() + of.at + of.name_size, of.value_size}; }
 
     void remove(std::size_t index)
     {
@@ -7086,7 +7102,7 @@ inline result<void> check_fields(const fields& list)
 
 inline void write_field(std::string& out, std::string_view name, std::string_view value)
 {
-    out.append(name).append(": ").append(value).append("\r\n");
+    out.append(name).append(": ", 2).append(value).append("\r\n", 2);
 }
 
 inline void write_fields(std::string& out, const fields& list, const framing& body, bool keep_alive)
@@ -7350,8 +7366,10 @@ public:
         settings_.times.idle = policy::checked_limit(later);
         return *this;
     }
-    /// Lets redirects (307 and 308 only, at most 3) lead to other origins, never from https to http. The fields set
-    /// with `header` stay behind.
+    /// Lets redirects (307 and 308 only, at most 3) lead to other origins, never from https to http, as long as no
+    /// session has begun: in practice that of `initialize`. All that follows then goes there, and the fields set with
+    /// `header` stay behind. The id of a session is for its own origin, so a request of one that is sent to another
+    /// origin ends as errc::bad_response, whatever is set here.
     streamable_http& follow_other_origins(bool value = true)
     {
         settings_.other_origins = value;
@@ -7530,7 +7548,7 @@ public:
     std::size_t bytes() const noexcept { return bytes_; }
     void release() noexcept
     {
-        if (budget_) budget_->give_back(std::exchange(bytes_, 0));
+        if (bytes_ != 0) budget_->give_back(std::exchange(bytes_, 0));
     }
 
 private:
@@ -7561,6 +7579,8 @@ struct request
     std::string principal;      ///< who the host's authorization says it is; set by `service::refuse`
     bool whole_answer = false;  ///< the server can only answer once: no stream (see `service`)
     http::fields answer_fields; ///< what every answer to it carries (CORS); set by `service::refuse`
+    bool takes_json = true;     ///< the client accepts an answer as JSON, and
+    bool takes_stream = true;   ///< as a stream of events; both set by `service::refuse`
     budget_share counted;       ///< what the body holds of the service's memory
 };
 
@@ -8402,7 +8422,6 @@ static_assert(event_store<memory_event_store>);
 
 } // namespace comcp::inline COMCP_ABI::http
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -8433,6 +8452,7 @@ struct stored_stream
         switch (change.what) {
         case http::stream_change::kind::opened: owes = std::move(change.text); break;
         case http::stream_change::kind::kept:
+            if (change.sequence <= last) break;              // it came before
             if (change.sequence != last + 1) events.clear(); // a gap: what was before leads nowhere
             last = change.sequence;
             events.push_back(std::move(change.text));
@@ -8447,18 +8467,22 @@ struct stored_stream
 /// Set with `http_service_options::sessions(store)`.
 ///
 /// Ids, owners and names of streams are of A-Z a-z 0-9 - _ and at most 64 characters, so that they may be keys or names
-/// of files. A session has one owner, the process that saved it last, and the service calls for one session one
-/// operation after another, but for the two that load. What throws, or takes longer than
-/// `http_service_limits::store_time`, has failed: the service then goes on without the store as far as that is
-/// possible.
+/// of files. A session has one owner, the process that saved it last: where two save at once, the last writer wins.
+/// What throws, or takes longer than `http_service_limits::store_time`, has failed: the service then goes on without
+/// the store as far as that is possible.
+///
+/// For one session a service calls one operation after another, but for the two that load: none begins before the one
+/// before has ended, also if that took too long. So nothing that comes late undoes what is newer. Meanwhile the session
+/// goes on where it is and is not saved; where it is not, it is answered with 503. What was asked owns all it was
+/// given.
 ///
 /// A record is saved again after half of `session_idle` at the latest while the session is in use. So a store may drop
 /// what was not saved for much longer than `session_idle`: its process has died. The same of a stream that did not
 /// change for so long.
 ///
-/// *Cancellation*: terminal, when the time is over. An operation that was cancelled must have no effect any more once a
-/// later one of its session has begun. Thread rule: called on several executors of the context at once
-/// unless the service is single-threaded. It outlives the service and what it has begun there.
+/// *Cancellation*: terminal, when the time is over. An operation may heed it or not, but must end. Thread rule: called
+/// on several executors of the context at once unless the service is single-threaded. It outlives the service and what
+/// it has begun there.
 class session_store
 {
 public:
@@ -8477,6 +8501,10 @@ public:
     /// Keeps what became of the session's streams, in this order; ignores changes of what it does not know: a session,
     /// or a stream that was not opened. The service decides how much is kept, within `stored_events` and
     /// `stored_bytes`, and says with each event what may be forgotten.
+    ///
+    /// When it fails, part of it may have been done: changes may then come again, and what is kept already is ignored
+    /// (`stored_stream::apply` does that). A message that cannot be kept ends its stream in the store; other streams,
+    /// and that it began, are told again.
     virtual task<void> append(std::string session, std::vector<http::stream_change> changes) = 0;
     /// What is kept of one stream of this session; nothing when that is not known.
     virtual task<std::optional<stored_stream>> load_stream(std::string session, std::string stream) = 0;
@@ -8653,6 +8681,7 @@ public:
     }
 
     // For the library.
+    detail::random_source random = ::getrandom; ///< of ids of sessions and the like
     const old_sse_paths& old_paths() const { return old_; }
     const detail::http_authorizer& authorizer() const { return authorize_; }
     bool is_single_threaded() const { return single_threaded_; }
@@ -11235,7 +11264,7 @@ private:
         message& msg = parsed_.msg;
         msg.text = text;
         msg.has_id = true;
-        msg.id = id::integer_text(std::string(form.id));
+        msg.id.set_integer_text(form.id);
         msg.method = form.method;
         const bool is_result = form.method.empty();
         msg.type = is_result ? message::kind::result : message::kind::request;
@@ -11612,6 +11641,8 @@ public:
     /// No answer was given and none is excluded yet.
     bool open() const { return session_ != nullptr; }
     session* owner() const { return session_; }
+    /// Counts bytes that are kept for it beside its own text; before its handler runs.
+    void holds(std::size_t more) { bytes_ += more; }
 
     std::optional<progress_token> token; ///< asked for by the peer
     std::optional<double> last_progress;
@@ -11757,6 +11788,22 @@ private:
     entry* tail_ = nullptr;
 };
 
+/// What a timer does to those that wait with patience. Stands beside what it refers to, in the frame that waits.
+class patience_ended
+{
+public:
+    patience_ended(bool& late, wait_list& waiting) : late_(&late), waiting_(&waiting) {}
+    void operator()() const
+    {
+        *late_ = true;
+        waiting_->wake_all();
+    }
+
+private:
+    bool* late_;
+    wait_list* waiting_;
+};
+
 } // namespace comcp::inline COMCP_ABI::detail
 
 #include <cstddef>
@@ -11868,7 +11915,7 @@ private:
 
 /// A request of ours. The caller waits for `ended`; the chain runs beside it, because its time may be over, or the
 /// caller gone, while a part waits for something else.
-class outbound_run final : public chain_run
+class outbound_run final : public chain_run, public std::enable_shared_from_this<outbound_run>
 {
 public:
     outbound_run(std::shared_ptr<session> owner, pending_call& call, call_timeouts times);
@@ -11892,12 +11939,15 @@ public:
 
 private:
     friend class relayed_call;
+    struct wake_relayed;
 
     task<middleware_reply> arrive(middleware_message message) override;
+    void give_up_relayed();
     void expired();
 
     std::shared_ptr<session> session_;
-    pending_call* call_; // in the caller's frame; null when it has left
+    pending_call* call_;              // in the caller's frame; null when it has left
+    pending_call* relayed_ = nullptr; // the request at the end of the chain
     std::int64_t id_;
     exchange_id related_;
     call_timeouts times_;
@@ -11945,8 +11995,8 @@ struct handler_worker
 
 // ---- comcp/session/pending_call.hpp
 //
-// One request of ours while it waits for its answer. It stands in the frame of the coroutine that waits, is found by
-// its id, and ends exactly once: answered, failed, timed out, cancelled, or with its session.
+// One request of ours while it waits for its answer. It belongs to the coroutine that waits, is found by its id, and
+// ends exactly once: answered, failed, timed out, cancelled, or with its session.
 
 #include <array>
 #include <cstddef>
@@ -12412,7 +12462,8 @@ public:
         leave_if_retired();
     }
 
-    /// Begins what `close` waits for; does nothing when the session is closing already.
+    /// Begins what `close` waits for. A session that is closing already only stops waiting for handlers to finish,
+    /// unless they are still to.
     void begin_close(fault why, bool let_handlers_finish);
 
     /// The handle dies: ends at once, without waiting and without resuming anybody in place.
@@ -12819,6 +12870,7 @@ private:
     state state_ = state::opening;
     fault why_ended_;
     bool closing_ = false;
+    bool hurried_ = false; // handlers are not waited for any more
     bool retired_ = false;
     bool finished_ = false;
     bool reading_ = false;
@@ -12907,11 +12959,19 @@ public:
     const std::string owner; ///< this process, among those that share the store
     const settings with;
 
-    /// Sessions that are about to leave the store are not found there any more.
-    void begin_erase(const std::string& id);
+    /// What a session is that is not here, before the store is asked.
+    enum class absence {
+        unknown, ///< the store knows
+        deleted, ///< its client ended it: it is about to leave the store, and is not found there any more
+        unsure,  ///< this process lets go of it, perhaps not as the last, or still writes it: the store does not know
+    };
+    absence absent(std::string_view id) const;
+    void begin_erase(const std::string& id, bool deleted);
     void end_erase(const std::string& id);
-    bool erasing(std::string_view id) const;
-    /// Waits until the session has left the store. *Errors*: it could not be erased.
+    /// An operation of the session's goes on though its time is over.
+    void begin_late(const std::string& id);
+    void end_late(const std::string& id);
+    /// Waits until the session has left the store. *Errors*: it could not be erased, or not soon.
     static task<result<void>> erased(std::shared_ptr<session_keeper> self, std::shared_ptr<kept_session> which);
 
     /// Work that is to be waited for.
@@ -12937,7 +12997,8 @@ private:
     std::atomic<std::size_t> working_{0};
     std::atomic<bool> stopped_{false};
     mutable std::mutex mutex_;
-    std::set<std::string, std::less<>> erasing_;
+    std::map<std::string, bool, std::less<>> erasing_; // whether the client ended it
+    std::set<std::string, std::less<>> late_;
 };
 
 /// Takes part in a keeper's work for a scope.
@@ -12977,7 +13038,7 @@ public:
                                                                   std::string stream);
 
     /// The session leaves: after this nobody finds it in the store. Any thread.
-    void begin_erase();
+    void begin_erase(bool deleted);
     enum class erasure {
         none,
         begun,
@@ -12988,15 +13049,27 @@ public:
 
 private:
     class writer;
+    class late_guard;
     struct writer_ended
     {
         void operator()(std::exception_ptr) const {}
     };
 
+    using changes = std::vector<http::stream_change>;
+
     bool take(const http::stream_change& change);
     void write_later();
     /// Writes until nothing is left to write, or only the record as it is now.
     static task<void> write(std::shared_ptr<kept_session> self, bool only_record = false);
+    /// What is left to write now.
+    bool goes_on() const;
+    /// One operation of the store within its time. *Errors*: the store's, errc::timed_out; it may go on then.
+    static task<result<void>> ask(std::shared_ptr<kept_session> self, task<void> work);
+    static task<void> alone(std::shared_ptr<kept_session> self, task<void> work);
+    static task<result<void>> append(std::shared_ptr<kept_session> self, changes batch);
+    /// Appends a batch; where that fails, what is left of it, stream by stream.
+    static task<void> keep(std::shared_ptr<kept_session> self, changes batch);
+    void lost(changes of_one_stream);
     void end_erase(bool worked);
 
     std::shared_ptr<session_keeper> keeper_;
@@ -13004,6 +13077,7 @@ private:
     std::atomic<erasure> erasure_{erasure::none};
 
     bool writing_ = false;
+    int asked_ = 0; // operations of the store that have not ended; no other begins before
     bool erase_ = false;
     bool erase_anybodys_ = false;
     bool unsaved_ = false;                     // the last save failed
@@ -13011,8 +13085,10 @@ private:
     std::optional<session_save> save_;
     time_point saved_{};
     std::map<std::string, bool, std::less<>> streams_; // whether what follows on it is still taken
-    std::vector<http::stream_change> queue_;
+    changes queue_;
     http::budget_share queued_;
+    changes owed_; // beginnings and ends of streams that the store could not keep yet
+    http::budget_share owed_bytes_;
 };
 
 } // namespace comcp::inline COMCP_ABI::detail
@@ -13099,7 +13175,7 @@ class session_table final : public std::enable_shared_from_this<session_table>, 
 {
 public:
     /// `most` sessions with an id; one that is idle for `idle` ends. `ex` is a strand where several threads run it.
-    session_table(comcp::executor ex, std::size_t most, duration idle);
+    session_table(comcp::executor ex, std::size_t most, duration idle, random_source random = ::getrandom);
     ~session_table();
 
     /// A session in use.
@@ -13146,11 +13222,12 @@ private:
     using entries = std::list<std::shared_ptr<table_entry>>;
 
     void release(table_entry& entry, session_lease::kind use);
-    std::shared_ptr<table_entry> find_entry(std::string_view id, std::string_view principal) const;
+    table_entry* find_entry(std::string_view id, std::string_view principal) const;
     /// Takes an entry out; what is returned is destroyed outside of the lock.
     leaving_session take_out(table_entry& entry);
-    /// The same for a session that is not to be found elsewhere either.
-    leaving_session take_out_for_good(table_entry& entry);
+    /// The same for a session that is not to be found elsewhere either: at all if its client ended it, else unless
+    /// another process has it.
+    leaving_session take_out_for_good(table_entry& entry, bool deleted = false);
     entries& idle_list(const table_entry& entry) { return entry.used ? used_ : fresh_; }
 
     void watch();
@@ -13164,6 +13241,7 @@ private:
     std::shared_ptr<detail::home> home_;
     std::size_t most_;
     duration idle_;
+    random_source random_;
     timer timer_;
     wait_list quiet_;
     bool context_gone_ = false;
@@ -14100,6 +14178,36 @@ private:
 //
 // A whole program in one call: serves stdin and stdout until the client leaves.
 
+#include <memory>
+
+namespace comcp::inline COMCP_ABI
+{
+
+namespace detail
+{
+
+/// Serves stdin and stdout on an `io_context` of its own; gives the exit status.
+int run_stdio(const std::shared_ptr<server_core>& served);
+
+} // namespace detail
+
+/// Serves one client over this process's stdin and stdout on an `io_context` of its own, and returns when the input has
+/// ended and the running handlers' answers are written (at most the close limit, 10 s). While it runs, prints to stdout
+/// go to stderr. However it returns, stdin and stdout have the flags back that they had.
+///
+/// SIGTERM, SIGINT and SIGHUP end it too: running handlers are cancelled, and what is queued is written, for at most
+/// 1 s, since hosts kill 2 s after SIGTERM. A second signal ends it at once. A signal that the program ignores or
+/// handles itself stays so. A plain handler that runs in place holds all of this up.
+///
+/// *Result*: the exit status: 0 after an orderly end and after a signal, 1 after an error, which is told on stderr.
+template <class Policy>
+int run_stdio(basic_server<Policy>& served)
+{
+    return detail::run_stdio(served.core());
+}
+
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/transport/stdio.hpp
 //
 // The server's side of stdio: this process's own stdin and stdout. While it is open, the rest of the process cannot
@@ -14115,32 +14223,6 @@ namespace comcp::inline COMCP_ABI
 ///
 /// *Errors* of opening: errc::not_found when stdin, stdout or stderr is not open.
 std::unique_ptr<transport> make_stdio_transport(const limits& bounds = {});
-
-} // namespace comcp::inline COMCP_ABI
-
-#include <utility>
-
-namespace comcp::inline COMCP_ABI
-{
-
-namespace detail
-{
-
-/// Runs one served session on an `io_context` of its own; gives the exit status.
-int run_served(task<fault> session);
-
-} // namespace detail
-
-/// Serves one client over this process's stdin and stdout on an `io_context` of its own, and returns when the input has
-/// ended and the running handlers' answers are written (at most the close limit, 10 s). While it runs, prints to stdout
-/// go to stderr.
-///
-/// *Result*: the exit status: 0 after an orderly end, 1 after an error, which is told on stderr.
-template <class Policy>
-int run_stdio(basic_server<Policy>& served)
-{
-    return detail::run_served(served.serve(make_stdio_transport(served.options().limits)));
-}
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -14943,15 +15025,24 @@ class page_collector
     using traits = list_traits<Item>;
 
 public:
-    page_collector(std::size_t most_pages, std::size_t most_items) : most_pages_(most_pages), most_items_(most_items) {}
+    explicit page_collector(const limits& most)
+        : most_pages_(most.pages),
+          most_items_(most.items),
+          most_bytes_(most.list_bytes)
+    {}
 
-    /// Reads one page out of a message's memory. A fault says that it is no page at all.
-    std::optional<fault> add(const json::object& result)
+    /// Reads one page out of a message's memory, whose text has `size` bytes. A fault says that it is no page at all.
+    std::optional<fault> add(const json::object& result, std::size_t size)
     {
         next_.reset();
         const json::array* items = array_member(result, traits::member);
         if (!items) return fail(errc::invalid_message, std::string(traits::member) + " is not an array");
         ++pages_;
+        if (size > most_bytes_ - bytes_) {
+            stop("more than " + std::to_string(most_bytes_) + " bytes of " + std::string(traits::member));
+            return std::nullopt;
+        }
+        bytes_ += size;
         for (const json::value& item : *items) {
             if (list_.items.size() >= most_items_) {
                 stop("more than " + std::to_string(most_items_) + " " + std::string(traits::member));
@@ -14995,7 +15086,9 @@ private:
 
     std::size_t most_pages_;
     std::size_t most_items_;
+    std::size_t most_bytes_;
     std::size_t pages_ = 0;
+    std::size_t bytes_ = 0; // of their text
     list_of<Item> list_;
     std::optional<std::string> next_;
     std::unordered_set<std::string> seen_;
@@ -15149,7 +15242,10 @@ private:
         if (pages_.next()) write_string(out += R"("cursor":)", *pages_.next());
         out += '}';
     }
-    std::optional<fault> read_result(const rpc::message& answer) override { return pages_.add(*answer.result); }
+    std::optional<fault> read_result(const rpc::message& answer) override
+    {
+        return pages_.add(*answer.result, answer.text.size());
+    }
 
     page_collector<Item>& pages_;
 };
@@ -15175,9 +15271,15 @@ protected:
     }
 
     const session& owner() const { return session_; }
-    wire::request_meta meta(const progress_token& token) const
+    /// What progress of the call is told by: its id, where progress is wanted.
+    std::optional<progress_token> token() const
     {
-        return {wants_token_ ? &token : nullptr, options_.meta().empty() ? nullptr : &options_.meta()};
+        if (!wants_token_) return std::nullopt;
+        return progress_token(id());
+    }
+    wire::request_meta meta(const std::optional<progress_token>& token) const
+    {
+        return {token ? &*token : nullptr, options_.meta().empty() ? nullptr : &options_.meta()};
     }
     /// The text of the result, when it is to be kept.
     std::string_view source(const rpc::message& answer) const
@@ -15216,8 +15318,8 @@ public:
 private:
     void write_params(std::string& out) const override
     {
-        const progress_token token(id());
-        owner().codec().write_call_params(out, tool_, arguments_.text(), meta(token), owner().spoken());
+        const auto progress = token();
+        owner().codec().write_call_params(out, tool_, arguments_.text(), meta(progress), owner().spoken());
     }
     std::optional<fault> read_result(const rpc::message& answer) override
     {
@@ -15374,8 +15476,8 @@ public:
 private:
     void write_params(std::string& out) const override
     {
-        const progress_token token(id());
-        question_.write(out, owner(), meta(token));
+        const auto progress = token();
+        question_.write(out, owner(), meta(progress));
     }
     std::optional<fault> read_result(const rpc::message& answer) override
     {
@@ -15691,6 +15793,7 @@ COMCP_DECL void client_context::progress(double value, std::optional<double> tot
 #include <array>
 #include <concepts>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15698,6 +15801,14 @@ COMCP_DECL void client_context::progress(double value, std::optional<double> tot
 
 namespace comcp::inline COMCP_ABI::detail
 {
+
+COMCP_DECL std::shared_ptr<session> client_core::lives_elsewhere(const executor& here) const
+{
+    const std::lock_guard lock(guard);
+    const std::shared_ptr<session>& lives = current ? current : opening;
+    if (!lives || !lives->executor() || lives->executor() == here) return nullptr; // none when its context has ended
+    return lives;
+}
 
 // ---- whether a request that failed is made again -------------------------------------------------------------------
 
@@ -15772,7 +15883,9 @@ COMCP_DECL void require(const client_session& role, const session& in, std::stri
 template <class Item>
 task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr<session> session, call_timeouts times)
 {
-    page_collector<Item> pages(core->options->limits.pages, core->options->limits.items);
+    page_collector<Item> pages(core->options->limits);
+    const timer clock(session->executor());
+    const time_point end = deadline_after(clock.now(), times.total); // of all pages together
     // Tools are asked for whatever was declared: there are servers that have some and declare nothing (NEGO 65, 66).
     if (!std::same_as<Item, tool> && !declares(*core->role, *session, list_traits<Item>::method))
         co_return pages.take();
@@ -15784,7 +15897,11 @@ task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr
         } catch (const error& e) {
             failed = e.fault();
         }
-        if (!failed) continue;
+        if (!failed) {
+            times.total = end - clock.now();
+            if (pages.next() && times.total <= duration::zero()) pages.stop("the time for the whole list is over");
+            continue;
+        }
         if (failed->rpc && failed->rpc->code == rpc_code::method_not_found && pages.pages() == 0) break;
         if (pages.pages() == 0 || failed->code == errc::cancelled || failed->code == errc::session_expired)
             throw error(std::move(*failed));
@@ -15835,16 +15952,16 @@ COMCP_DECL task<prompt_list> client_list_prompts(std::shared_ptr<client_core> co
 // ---- calls of tools ------------------------------------------------------------------------------------------------
 
 // The hop and the steps of `session::perform` stand in the coroutine itself: this is the hot one, and each frame that
-// is not needed is 5 % of a call.
+// is not needed is 5 % of a call. The request stands beside it: Asio uses the memory of a frame again for the next one
+// only up to 1020 bytes.
 COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments,
                                     call_options options, call_timeouts times)
 {
-    const auto lives = core->lives();
-    const executor home = lives ? lives->executor() : executor();
     const executor here = co_await asio::this_coro::executor;
-    if (home && here != home) {
+    if (const auto away = core->lives_elsewhere(here)) {
         auto there = client_call(core, std::move(tool), std::move(arguments), std::move(options), times);
-        co_return co_await run_elsewhere(home, std::move(there));
+        auto hop = run_elsewhere(away->executor(), std::move(there));
+        co_return co_await std::move(hop);
     }
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
@@ -15853,18 +15970,19 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
         if (core->expired) co_await renewed(core);
         const auto session = open_session(*core);
         try {
-            tool_request request(*session, *core->role->notices(), tool, arguments, options, wants_token,
-                                 core->options->keep_source, core->cap);
+            const auto request =
+                std::make_unique<tool_request>(*session, *core->role->notices(), tool, arguments, options, wants_token,
+                                               core->options->keep_source, core->cap);
             if (session->has_chain()) {
-                auto performing = session::perform(session, request, times);
+                auto performing = session::perform(session, *request, times);
                 co_await std::move(performing);
             } else {
-                session->begin(request, times, caller);
-                if (request.waits_for_room()) co_await session::wait_for_room(session, request);
-                if (request.sent()) co_await session->wait_for_answer(request);
-                session::finish(request);
+                session->begin(*request, times, caller);
+                if (request->waits_for_room()) co_await session::wait_for_room(session, *request);
+                if (request->sent()) co_await session->wait_for_answer(*request);
+                session::finish(*request);
             }
-            co_return request.take();
+            co_return request->take();
         } catch (const error& e) {
             if (!goes_again(*core, session, e.fault(), method::tools_call, tool, options.repeats()) || again) throw;
         }
@@ -18622,6 +18740,8 @@ public:
     exchange_id number() const { return number_; }
     /// What its next HTTP request is: a POST whose stream broke goes on as a GET.
     sent_kind asks() const { return resuming_ ? sent_kind::listen : what_; }
+    /// Where the next request goes.
+    std::shared_ptr<const url> target(const std::shared_ptr<const url>& endpoint) const;
     /// For the next GET; empty when there is none.
     std::string_view last_event_id() const;
 
@@ -18692,10 +18812,12 @@ private:
     phase phase_ = phase::asking;
     bool resuming_ = false;
     bool in_session_ = false;
-    bool answered_ = false; // the session wants no more of it
-    bool repeated_ = false; // a GET or DELETE that an idle connection lost
-    unsigned attempt_ = 0;  // GETs since the last event
-    unsigned redirects_ = 0;
+    bool answered_ = false;            // the session wants no more of it
+    bool repeated_ = false;            // a GET or DELETE that an idle connection lost
+    unsigned attempt_ = 0;             // GETs since the last event
+    unsigned redirects_ = 0;           // since the last response that was none
+    std::shared_ptr<const url> moved_; // of a GET or DELETE, for good
+    std::shared_ptr<const url> once_;  // for one request
     client_connection* on_ = nullptr;
     std::shared_ptr<const url> sent_to_;
     time_point opened_{};
@@ -18761,10 +18883,12 @@ public:
         waiting_.push_back({std::move(connection), comcp::detail::deadline_after(now, idle_)});
     }
 
-    /// Cuts what is too old.
-    void expire(time_point now)
+    /// Cuts what is too old, and says after what time the next one is; `no_limit` when there is none.
+    duration expire(time_point now)
     {
         while (!waiting_.empty() && waiting_.front().until <= now) cut_first();
+        const bool never = waiting_.empty() || waiting_.front().until == time_point::max();
+        return never ? no_limit : waiting_.front().until - now;
     }
 
     /// A connection was closed.
@@ -18840,7 +18964,8 @@ public:
 
     const client_settings& settings() const { return with_; }
     time_point now() const { return deadlines_.now(); }
-    double random() const;
+    /// For a delay. *Errors*: those of the system.
+    result<double> random() const;
     transport_event& push(transport_event::kind what, exchange_id on);
     /// What was read on a connection, and the exchange's own text, stay until the session has seen them.
     void keep(client_connection* connection, std::shared_ptr<client_exchange> exchange);
@@ -18854,7 +18979,7 @@ public:
     result<void> learn_session(const fields& head);
     /// The server does not know the session any more: there is nothing to end.
     void lost_session() { session_lost_ = true; }
-    /// Everything goes to another URL from now on.
+    /// All that does not know better goes to another URL from now on.
     void move_to(url to);
 
     void on_idle(client_connection& connection) override;
@@ -18884,7 +19009,7 @@ private:
     std::shared_ptr<client_exchange> make(sent_kind what, exchange_id number);
     void begin_exchange(const std::shared_ptr<client_exchange>& what);
     std::shared_ptr<client_exchange> find(exchange_id which) const;
-    void write_head(client_exchange& of) const;
+    void write_head(client_exchange& of, const url& to) const;
     void write_post_head();
     void serve_waiting();
     duration time_for(const client_exchange& what) const;
@@ -19024,6 +19149,7 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
             }
         }
     }
+    if (rule_.what != reply::redirected) redirects_ = 0;
     switch (rule_.what) {
     case reply::json:
         phase_ = phase::json;
@@ -19234,14 +19360,28 @@ COMCP_DECL void client_exchange::conclude(client_connection* from)
 
 COMCP_DECL void client_exchange::follow()
 {
-    if (what_ == sent_kind::listen || what_ == sent_kind::end_session) return finish();
     fault why = status_fault();
-    // The id of a session is for its own origin only; and where streams are is not where requests go.
-    const bool elsewhere = hub_.settings().other_origins && !in_session_;
-    const std::optional<url> to = redirect_target(refusal_, *sent_to_, elsewhere, redirects_, why);
-    if (!to || resuming_) return give_up(std::move(why));
-    hub_.move_to(*to);
+    // The id of a session, and of its events, is for its own origin only.
+    const bool posts = asks() == sent_kind::request || asks() == sent_kind::notification;
+    const bool elsewhere = hub_.settings().other_origins && !in_session_ && posts;
+    std::optional<url> to = redirect_target(refusal_, *sent_to_, elsewhere, redirects_, why);
+    if (!to) {
+        if (what_ == sent_kind::end_session) return finish();
+        return give_up(std::move(why));
+    }
+    // RFC 9110, 15.4.8 and 15.4.9: 307 is for this request, 308 for all that follow: not when 307 led to it, and where
+    // a stream is is not where requests go. What another origin answers belongs there, its session above all.
+    const bool remembered = (refusal_.status == 308 && !once_) || to->origin() != sent_to_->origin();
+    if (remembered) once_.reset();
+    if (remembered && posts) hub_.move_to(*std::move(to));
+    else (remembered ? moved_ : once_) = std::make_shared<const url>(*std::move(to));
     hub_.start(shared_from_this());
+}
+
+COMCP_DECL std::shared_ptr<const url> client_exchange::target(const std::shared_ptr<const url>& endpoint) const
+{
+    if (once_) return once_;
+    return moved_ ? moved_ : endpoint;
 }
 
 COMCP_DECL bool client_exchange::pause()
@@ -19252,10 +19392,16 @@ COMCP_DECL bool client_exchange::pause()
     facts.attempt = ++attempt_;
     if (phase_ == phase::refused && refusal_.retry_after) facts.asked = *refusal_.retry_after;
     else if (events_ && events_->retry()) facts.asked = *events_->retry();
-    facts.random = hub_.random();
+    const result<double> random = hub_.random();
+    if (!random) {
+        give_up(random.error());
+        return true;
+    }
+    facts.random = *random;
     const std::optional<duration> delay = with.reconnect(facts);
     if (!delay) return false;
     phase_ = phase::pausing;
+    once_.reset(); // 307 was for that one request
     // "At once" every time would be a loop at the speed of the network (SSE 83).
     constexpr duration shortest = std::chrono::milliseconds(100);
     hub_.set_due(*this, std::max(*delay, shortest));
@@ -19278,8 +19424,8 @@ COMCP_DECL void client_exchange::tell_closed()
 
 COMCP_DECL void client_exchange::give_up(fault why)
 {
-    // The POST of a stream that is resumed has arrived.
-    if (resuming_) why.fate = outcome::unknown;
+    // The POST of a stream that is resumed, or is to be, has arrived.
+    if (resuming_ || phase_ == phase::told) why.fate = outcome::unknown;
     hub_.push(transport_event::kind::exchange_failed, number_).why = std::move(why);
     finish();
 }
@@ -19429,17 +19575,19 @@ COMCP_DECL void client_hub::write_post_head()
     print_post_head(post_head_, *url_, with_.fields, session_, version_).value();
 }
 
-COMCP_DECL void client_hub::write_head(client_exchange& of) const
+COMCP_DECL void client_hub::write_head(client_exchange& of, const url& to) const
 {
     of.head.clear();
     if (of.asks() == sent_kind::request || of.asks() == sent_kind::notification) {
         const std::string length = std::to_string(of.body.size());
         of.head.reserve(post_head_.size() + length.size() + 4);
-        of.head.append(post_head_).append(length).append("\r\n\r\n");
+        if (&to == url_.get()) of.head = post_head_;
+        else print_post_head(of.head, to, with_.fields, session_, version_).value();
+        of.head.append(length).append("\r\n\r\n");
         return;
     }
     const bool listens = of.asks() == sent_kind::listen;
-    request_head head = common_head(*url_, listens ? "GET" : "DELETE", with_.fields, session_, version_);
+    request_head head = common_head(to, listens ? "GET" : "DELETE", with_.fields, session_, version_);
     if (listens) head.fields.add("Accept", "text/event-stream");
     if (listens && !of.last_event_id().empty()) head.fields.add("Last-Event-ID", of.last_event_id());
     (void)print(of.head, head); // its parts were checked when they came
@@ -19469,11 +19617,7 @@ COMCP_DECL void client_hub::move_to(url to)
     write_post_head();
 }
 
-COMCP_DECL double client_hub::random() const
-{
-    const result<double> number = comcp::detail::random_fraction(with_.random);
-    return number ? *number : 0.5;
-}
+COMCP_DECL result<double> client_hub::random() const { return comcp::detail::random_fraction(with_.random); }
 
 // ---- what the session says -----------------------------------------------------------------------------------------
 
@@ -19573,16 +19717,16 @@ COMCP_DECL void client_hub::start(const std::shared_ptr<client_exchange>& what)
         else what->refused(fail(errc::too_many, "too many messages wait for a connection"));
         return;
     }
-    write_head(*what);
-    const origin& to = url_->origin();
-    while (const std::shared_ptr<client_connection> idle = pool_.take(to)) {
-        what->asked(*idle, url_, !session_.empty());
+    const std::shared_ptr<const url> to = what->target(url_);
+    write_head(*what, *to);
+    while (const std::shared_ptr<client_connection> idle = pool_.take(to->origin())) {
+        what->asked(*idle, to, !session_.empty());
         if (idle->send(what)) return;
     }
-    const auto fresh = std::make_shared<client_connection>(*lot_, to, with_.head);
+    const auto fresh = std::make_shared<client_connection>(*lot_, to->origin(), with_.head);
     connections_.push_back(fresh);
-    what->asked(*fresh, url_, !session_.empty());
-    client_connection::start(fresh, executor_, shared_from_this(), with_.door, *url_, with_.times.connect, what);
+    what->asked(*fresh, to, !session_.empty());
+    client_connection::start(fresh, executor_, shared_from_this(), with_.door, *to, with_.times.connect, what);
 }
 
 COMCP_DECL void client_hub::serve_waiting()
@@ -19722,8 +19866,8 @@ COMCP_DECL void client_hub::set_due(client_exchange& what, duration after)
 
 COMCP_DECL void client_hub::drop_unused()
 {
-    pool_.expire(now());
-    if (pool_.size() != 0) deadlines_.set(unused_, with_.times.unused, now());
+    const duration next = pool_.expire(now());
+    deadlines_.set(unused_, next, now());
 }
 
 // ---- the end -------------------------------------------------------------------------------------------------------
@@ -19895,7 +20039,10 @@ public:
     /// No byte will follow those that are there: the peer ended its output, or the connection broke.
     bool ended() const { return ended_; }
 
-    /// Waits for more bytes, the end, or `interrupt()`.
+    /// Asks for more bytes. True when they are to be waited for: `arrival()` ends with them, the end, or `interrupt()`.
+    bool ask();
+    asio::awaitable<void> arrival() { return arrived_.wait(); }
+    /// Both.
     task<void> more();
     /// The same, and gives the number of bytes that came into `direct`, past the buffer: only when nothing is there to
     /// take, and not always even then. After an interrupt `direct` stays in use until the connection has ended.
@@ -20076,12 +20223,12 @@ private:
 
 } // namespace comcp::inline COMCP_ABI::http
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20148,6 +20295,7 @@ private:
 
     enum class got {
         all,
+        part,    // more is to come
         nothing, // the peer is gone, or idle for too long
         bad,     // wrong_ says how
     };
@@ -20157,18 +20305,25 @@ private:
     void half_end();
 
     task<void> serve();
-    task<bool> answer_one();
-    task<bool> answer_wrong();
-    task<got> read_head();
-    task<got> read_body(framing how, bool awaits_continue);
+    task<got> read_body();
     task<bool> skip_body();
-    task<bool> write_answer(response answer);
-    task<bool> write_stream(response head, std::unique_ptr<body_stream> content);
-    task<bool> write(std::string_view first, std::string_view second = {});
+    task<bool> write_stream(response& head);
+    task<bool> write(std::string_view text);
+    task<void> write_rest();
     task<void> linger();
 
+    void begin_request();
+    got take_head();
+    http::request take_request();
+    void begin_body();
+    got take_body();
+    void give_up_body();
+    void begin_answer(response& answer);
+    bool end_answer(response& answer);
+    bool write_some();
+
     got bad(const parse_error& why);
-    bool make_room(std::uint64_t size, std::uint64_t most);
+    bool make_room(std::uint64_t size);
     bool print_head(response& answer, framing body);
     response own_answer(const parse_error& why);
     std::string_view date();
@@ -20188,6 +20343,8 @@ private:
 
     // Of the request that is served.
     parse_error wrong_;
+    framing coming_; // its body
+    bool awaits_continue_ = false;
     std::string body_; // here and not in a frame: a read into it may be pending when the frame ends
     budget_share counted_;
     fields answer_fields_; // for answers of our own
@@ -20197,7 +20354,8 @@ private:
     bool keep_ = false; // the peer may send another one
 
     std::string out_;
-    std::string spare_; // memory of the last answer, for the next body
+    std::array<std::string_view, 2> unwritten_; // of the output: a head and a body
+    std::string spare_;                         // memory of the last answer, for the next body
     budget_share spare_counted_;
     std::string peer_;
     std::string date_;
@@ -20361,68 +20519,117 @@ COMCP_DECL task<void> connection::run_input(std::shared_ptr<connection> self)
     if (broken || self->streaming_) self->cut();
 }
 
+/// All requests of the connection, one after the other. What is awaited for each of them is awaited here, without a
+/// coroutine between: most of a small request's time goes into those.
 COMCP_DECL task<void> connection::serve()
 {
     bool more = true;
     while (more) {
-        got head = got::bad;
-        if (how_ == manner::turn_away) wrong_ = {503, "too many connections"};
-        else head = co_await read_head();
-        if (head == got::nothing) co_return;
-        if (head == got::all) {
-            more = co_await answer_one();
-        } else {
-            more = co_await answer_wrong();
+        begin_request();
+        got head = how_ == manner::turn_away ? bad({503, "too many connections"}) : take_head();
+        while (head == got::part) {
+            if (input_.ask()) co_await input_.arrival();
+            head = take_head();
         }
+        if (head == got::nothing) co_return;
+
+        std::optional<response> answer;
+        bool refused = false;
+        if (head == got::all) {
+            http::request asked = take_request();
+            if (owner_->closed) break;
+            try {
+                answer = co_await owner_->service->refuse(asked);
+            } catch (...) {
+                answer = own_answer({500, "the service failed"});
+            }
+            if (cut_ || owner_->closed) break; // the service may be gone
+            refused = answer.has_value();
+            if (!refused) {
+                answer_fields_ = asked.answer_fields;
+                begin_body();
+                got body = take_body();
+                if (body == got::part) body = co_await read_body();
+                if (cut_) break;
+                if (body != got::all) {
+                    give_up_body();
+                } else if (owner_->closed) {
+                    give_up_body();
+                    wrong_ = {503, "the server ends"};
+                } else {
+                    asked.body = std::exchange(body_, {});
+                    asked.counted = std::move(counted_);
+                    try {
+                        auto handling = owner_->service->handle(std::move(asked));
+                        answer = co_await std::move(handling);
+                    } catch (...) {
+                        answer = own_answer({500, "the service failed"});
+                    }
+                    if (cut_) break;
+                }
+            }
+        }
+        if (!answer) answer = own_answer(wrong_);
+        // Whoever waits for 100 sends the body after all, or does not: where the next request begins is not known.
+        if (refused && (awaits_continue_ || coming_.how == framing::kind::chunked || coming_.length > skipped_at_most))
+            keep_ = false;
+
+        if (answer->stream && !bare_) {
+            more = co_await write_stream(*answer);
+        } else {
+            begin_answer(*answer);
+            const bool written = write_some();
+            if (!written) co_await write_rest();
+            more = end_answer(*answer);
+        }
+        if (refused && more) more = co_await skip_body();
     }
     if (!cut_) co_await linger();
 }
 
-COMCP_DECL task<connection::got> connection::read_head()
+COMCP_DECL void connection::begin_request()
 {
     parser_.reset(); // an idle connection holds none
     late_ = false;
     bare_ = false;
     if (fields none; !answer_fields_.empty()) std::swap(answer_fields_, none);
-    for (;;) {
-        if (!parser_ && !input_.bytes().empty()) parser_ = std::make_unique<request_parser>(owner_->limits.head);
-        const bool idle = !parser_;
-        const parse_step step = idle ? parse_step() : parser_->step(input_.bytes());
-        input_.take(step.used);
-        if (step.what == parse_step::kind::head) break;
-        if (step.what == parse_step::kind::failed) co_return bad(parser_->error());
-        if (input_.ended()) co_return idle ? got::nothing : bad({400, "the request is not complete"});
-        const http_service_limits& most = owner_->limits;
-        if (late_ && idle && spare_.capacity() > kept_output) {
-            late_ = false;
-            give_back(spare_);
-            spare_counted_.release();
-            deadlines_.set(input_deadline_, most.connection_idle - spare_time, deadlines_.now());
-        }
-        if (late_) co_return idle ? got::nothing : bad({408, "the head of the request took too long"});
-        if (idle && last_) co_return got::nothing;
-        if (idle != idle_ || !input_deadline_.set()) {
-            const bool spares = idle && spare_.capacity() > kept_output;
-            const duration wait = spares ? spare_time : idle ? most.connection_idle : most.head_time;
-            deadlines_.set(input_deadline_, wait, deadlines_.now());
-        }
-        idle_ = idle;
-        if (idle) input_.relax();
-        co_await input_.more();
-    }
-    idle_ = false;
-    input_deadline_.clear();
-    co_return got::all;
 }
 
-COMCP_DECL task<bool> connection::answer_wrong()
+/// Reads on in the head with what has arrived.
+COMCP_DECL connection::got connection::take_head()
 {
-    response answer = own_answer(wrong_);
-    co_return co_await write_answer(std::move(answer));
+    if (!parser_ && !input_.bytes().empty()) parser_ = std::make_unique<request_parser>(owner_->limits.head);
+    const bool idle = !parser_;
+    const parse_step step = idle ? parse_step() : parser_->step(input_.bytes());
+    input_.take(step.used);
+    if (step.what == parse_step::kind::head) {
+        idle_ = false;
+        input_deadline_.clear();
+        return got::all;
+    }
+    if (step.what == parse_step::kind::failed) return bad(parser_->error());
+    if (input_.ended()) return idle ? got::nothing : bad({400, "the request is not complete"});
+    const http_service_limits& most = owner_->limits;
+    if (late_ && idle && spare_.capacity() > kept_output) {
+        late_ = false;
+        give_back(spare_);
+        spare_counted_.release();
+        deadlines_.set(input_deadline_, most.connection_idle - spare_time, deadlines_.now());
+    }
+    if (late_) return idle ? got::nothing : bad({408, "the head of the request took too long"});
+    if (idle && last_) return got::nothing;
+    if (idle != idle_ || !input_deadline_.set()) {
+        const bool spares = idle && spare_.capacity() > kept_output;
+        const duration wait = spares ? spare_time : idle ? most.connection_idle : most.head_time;
+        deadlines_.set(input_deadline_, wait, deadlines_.now());
+    }
+    idle_ = idle;
+    if (idle) input_.relax();
+    return got::part;
 }
 
-/// The whole of one request. True when another one may follow.
-COMCP_DECL task<bool> connection::answer_one()
+/// The request whose head is complete.
+COMCP_DECL http::request connection::take_request()
 {
     request_head head = parser_->take_head();
     http::request asked;
@@ -20434,94 +20641,76 @@ COMCP_DECL task<bool> connection::answer_one()
     bare_ = asked.method == "HEAD";
     is_http_1_1_ = head.version != version::http_1_0;
     keep_ = head.keep_alive && is_http_1_1_;
-
-    if (owner_->closed) co_return false;
-    std::optional<response> refusal;
-    try {
-        refusal = co_await owner_->service->refuse(asked);
-    } catch (...) {
-        refusal = own_answer({500, "the service failed"});
-    }
-    if (cut_ || owner_->closed) co_return false; // the service may be gone
-    if (refusal) {
-        // Whoever waits for 100 sends the body after all, or does not: where the next request begins is not known.
-        if (head.expects_continue || head.body.how == framing::kind::chunked || head.body.length > skipped_at_most) {
-            keep_ = false;
-        }
-        const bool go_on = co_await write_answer(*std::move(refusal));
-        if (!go_on) co_return false;
-        co_return co_await skip_body();
-    }
-    answer_fields_ = asked.answer_fields;
-
-    const got body = co_await read_body(head.body, head.expects_continue);
-    if (cut_) co_return false;
-    if (body != got::all || owner_->closed) {
-        if (!late_) { // else a read may be pending in it
-            give_back(body_);
-            counted_.release();
-        }
-        if (body == got::all) wrong_ = {503, "the server ends"};
-        co_return co_await answer_wrong();
-    }
-    asked.body = std::exchange(body_, {});
-    asked.counted = std::move(counted_);
-
-    response answer;
-    try {
-        answer = co_await owner_->service->handle(std::move(asked));
-    } catch (...) {
-        answer = own_answer({500, "the service failed"});
-    }
-    if (cut_) co_return false;
-    co_return co_await write_answer(std::move(answer));
+    coming_ = head.body;
+    awaits_continue_ = head.expects_continue;
+    return asked;
 }
 
-COMCP_DECL task<connection::got> connection::read_body(framing how, bool awaits_continue)
+COMCP_DECL void connection::begin_body()
 {
-    const std::uint64_t limit = owner_->service->most_body();
-    const bool told = how.how == framing::kind::length;
-    const std::uint64_t most = told ? std::min(how.length, limit) : limit;
-    parser_->body_limit(limit);
+    parser_->body_limit(owner_->service->most_body());
     counted_ = budget_share(owner_->memory);
-    if (how.length > kept_output && spare_.capacity() > kept_output) {
+    if (coming_.length > kept_output && spare_.capacity() > kept_output) {
         counted_ = std::move(spare_counted_);
         body_.swap(spare_);
     }
+}
+
+/// Reads on in the body with what has arrived.
+COMCP_DECL connection::got connection::take_body()
+{
     for (;;) {
         const parse_step step = parser_->step(input_.bytes());
         if (step.what == parse_step::kind::body) {
-            if (!make_room(body_.size() + step.body.size(), most)) co_return bad({503, "out of memory for bodies"});
+            if (!make_room(body_.size() + step.body.size())) return bad({503, "out of memory for bodies"});
             body_ += step.body;
         }
         input_.take(step.used);
         if (step.what == parse_step::kind::body) continue;
-        if (step.what == parse_step::kind::done) break;
-        if (step.what == parse_step::kind::failed) co_return bad(parser_->error());
-
-        if (input_.ended()) co_return bad({400, "the body is not complete"});
-        if (late_) co_return bad({408, "the body of the request took too long"});
+        if (step.what == parse_step::kind::done) {
+            input_deadline_.clear();
+            return got::all;
+        }
+        if (step.what == parse_step::kind::failed) return bad(parser_->error());
+        if (input_.ended()) return bad({400, "the body is not complete"});
+        if (late_) return bad({408, "the body of the request took too long"});
         if (!input_deadline_.set()) deadlines_.set(input_deadline_, owner_->limits.body_time, deadlines_.now());
-        if (std::exchange(awaits_continue, false) && input_.bytes().empty()) {
+        return got::part;
+    }
+}
+
+/// Reads the body of which a part is still to come.
+COMCP_DECL task<connection::got> connection::read_body()
+{
+    got now = got::part;
+    while (now == got::part) {
+        if (std::exchange(awaits_continue_, false) && input_.bytes().empty()) {
             const bool sent = co_await write(continue_response);
             if (!sent) co_return got::nothing;
-            continue; // bytes may have come meanwhile
-        }
-        if (!told) {
+        } else if (coming_.how != framing::kind::length) {
             co_await input_.more();
-            continue;
+        } else {
+            const std::size_t size = body_.size();
+            if (!make_room(std::min(size + least_read, coming_.length)))
+                co_return bad({503, "out of memory for bodies"});
+            const std::uint64_t room = std::min<std::uint64_t>(body_.capacity(), coming_.length) - size;
+            body_.resize(size + static_cast<std::size_t>(std::min(room, most_read)));
+            const std::size_t count = co_await input_.more(std::span(body_).subspan(size));
+            if (!late_) { // else a read may be pending in it
+                body_.resize(size + count);
+                parser_->step(std::string_view(body_).substr(size));
+            }
         }
-        const std::size_t size = body_.size();
-        if (!make_room(std::min(size + least_read, how.length), most)) co_return bad({503, "out of memory for bodies"});
-        const std::uint64_t room = std::min<std::uint64_t>(body_.capacity(), how.length) - size;
-        body_.resize(size + static_cast<std::size_t>(std::min(room, most_read)));
-        const std::size_t count = co_await input_.more(std::span(body_).subspan(size));
-        if (late_) continue; // a read may be pending in it
-        body_.resize(size + count);
-        parser_->step(std::string_view(body_).substr(size));
+        now = take_body();
     }
-    input_deadline_.clear();
-    co_return got::all;
+    co_return now;
+}
+
+COMCP_DECL void connection::give_up_body()
+{
+    if (late_) return; // a read may be pending in it
+    give_back(body_);
+    counted_.release();
 }
 
 /// Reads what follows a refused head. True when the next request can be read.
@@ -20542,13 +20731,9 @@ COMCP_DECL task<bool> connection::skip_body()
     }
 }
 
-/// True when it was sent and another request may follow.
-COMCP_DECL task<bool> connection::write_answer(response answer)
+/// Prints the head of an answer; it and the body are to be written.
+COMCP_DECL void connection::begin_answer(response& answer)
 {
-    if (answer.stream && !bare_) {
-        std::unique_ptr<body_stream> content = std::move(answer.stream);
-        co_return co_await write_stream(std::move(answer), std::move(content));
-    }
     const bool bodiless = answer.status == 204 || answer.status == 304;
     if (bodiless) answer.body.clear();
     if (!print_head(answer, bodiless ? framing::none() : framing::bytes(answer.body.size()))) {
@@ -20556,7 +20741,13 @@ COMCP_DECL task<bool> connection::write_answer(response answer)
         answer = own_answer({500, "the service failed"});
         print_head(answer, framing::bytes(answer.body.size()));
     }
-    const bool sent = co_await write(out_, bare_ ? std::string_view() : answer.body);
+    unwritten_ = {out_, bare_ ? std::string_view() : answer.body};
+}
+
+/// True when it was sent and another request may follow.
+COMCP_DECL bool connection::end_answer(response& answer)
+{
+    const bool sent = !cut_;
     if (out_.capacity() > kept_output) give_back(out_);
     const std::size_t spare = answer.body.capacity();
     if (spare > kept_output && spare <= spare_at_most && owner_->limits.connection_idle > spare_time) {
@@ -20564,17 +20755,21 @@ COMCP_DECL task<bool> connection::write_answer(response answer)
         if (spare_counted_.grow(spare)) spare_ = std::move(answer.body);
         spare_.clear();
     }
-    co_return sent&& keep_ && !last_;
+    return sent && keep_ && !last_;
 }
 
-COMCP_DECL task<bool> connection::write_stream(response head, std::unique_ptr<body_stream> content)
+COMCP_DECL task<bool> connection::write_stream(response& head)
 {
+    const std::unique_ptr<body_stream> content = std::move(head.stream);
     // Nobody opens a stream with GET and ends his output, unless he leaves.
     if (get_ && input_.ended()) co_return false;
     if (!is_http_1_1_) keep_ = false;
     if (!print_head(head, is_http_1_1_ ? framing::chunked() : framing::until_close())) {
         response answer = own_answer({500, "the service failed"});
-        co_return co_await write_answer(std::move(answer));
+        begin_answer(answer);
+        const bool written = write_some();
+        if (!written) co_await write_rest();
+        co_return end_answer(answer);
     }
     streaming_ = true;
     bool more = true;
@@ -20593,34 +20788,42 @@ COMCP_DECL task<bool> connection::write_stream(response head, std::unique_ptr<bo
     co_return sent&& keep_ && !last_;
 }
 
-/// Writes both in one call, if the peer takes them; waits for it otherwise. False when the peer is gone.
-COMCP_DECL task<bool> connection::write(std::string_view first, std::string_view second)
+COMCP_DECL task<bool> connection::write(std::string_view text)
 {
-    std::array<std::string_view, 2> rest{first, second};
-    budget_share queued; // counted while it waits for the peer
-    for (;;) {
+    unwritten_ = {text, {}};
+    const bool written = write_some();
+    if (!written) co_await write_rest();
+    co_return !cut_;
+}
+
+/// Writes what the peer takes now, in one call. True when nothing is left, or the peer is gone: then the connection is
+/// cut.
+COMCP_DECL bool connection::write_some()
+{
+    io_error_code failed;
+    std::size_t left = stream_->try_write(unwritten_, failed);
+    if (left != 0) write_deadline_.clear();
+    for (std::string_view& piece : unwritten_) {
+        const std::size_t size = std::min(left, piece.size());
+        piece.remove_prefix(size);
+        left -= size;
+    }
+    if (!failed && !(unwritten_[0].empty() && unwritten_[1].empty())) return false;
+    write_deadline_.clear();
+    if (failed) cut();
+    return true;
+}
+
+/// Writes the rest as the peer takes it. Afterwards the connection is cut when the peer is gone.
+COMCP_DECL task<void> connection::write_rest()
+{
+    budget_share queued(owner_->memory); // counted while it waits for the peer
+    queued.add(unwritten_[0].size() + unwritten_[1].size());
+    for (bool written = false; !written;) {
+        if (!write_deadline_.set()) deadlines_.set(write_deadline_, owner_->limits.write_time, deadlines_.now());
         io_error_code failed;
-        const std::size_t written = stream_->try_write(rest, failed);
-        std::size_t left = written;
-        for (std::string_view& piece : rest) {
-            const std::size_t size = std::min(left, piece.size());
-            piece.remove_prefix(size);
-            left -= size;
-        }
-        if (failed || (rest[0].empty() && rest[1].empty())) {
-            write_deadline_.clear();
-            if (failed) cut();
-            co_return !failed;
-        }
-        if (queued.bytes() == 0) {
-            queued = budget_share(owner_->memory);
-            queued.add(rest[0].size() + rest[1].size());
-        }
-        if (written != 0 || !write_deadline_.set()) {
-            deadlines_.set(write_deadline_, owner_->limits.write_time, deadlines_.now());
-        }
         co_await stream_->writable(failed); // when that fails, so does the next write
-        if (cut_) co_return false;
+        written = cut_ || write_some();
     }
 }
 
@@ -20643,10 +20846,13 @@ COMCP_DECL connection::got connection::bad(const parse_error& why)
     return got::bad;
 }
 
-/// Grows the body's memory for `size` bytes as bytes arrive, counted in the service's budget before. At most `most`.
-COMCP_DECL bool connection::make_room(std::uint64_t size, std::uint64_t most)
+/// Grows the body's memory for `size` bytes as bytes arrive, counted in the service's budget before. At most what the
+/// body may come to.
+COMCP_DECL bool connection::make_room(std::uint64_t size)
 {
     if (size <= body_.capacity()) return true;
+    const std::uint64_t limit = owner_->service->most_body();
+    const std::uint64_t most = coming_.how == framing::kind::length ? std::min(coming_.length, limit) : limit;
     const std::uint64_t wanted = std::max({size, first_room, body_.capacity() * room_growth});
     const auto room = static_cast<std::size_t>(std::max(size, std::min(wanted, most)));
     if (!counted_.grow(room - counted_.bytes())) return false;
@@ -20709,11 +20915,17 @@ COMCP_DECL void connection::input_late()
 namespace comcp::inline COMCP_ABI::http::detail
 {
 
-COMCP_DECL task<void> connection_input::more()
+COMCP_DECL bool connection_input::ask()
 {
     news_ = ended_;
     wanted_.complete();
-    if (!news_) co_await arrived_.wait(); // a stream in memory may have given bytes at once
+    return !news_; // a stream in memory may have given bytes at once
+}
+
+COMCP_DECL task<void> connection_input::more()
+{
+    const bool waits = ask();
+    if (waits) co_await arrival();
 }
 
 COMCP_DECL task<std::size_t> connection_input::more(std::span<char> direct)
@@ -21407,6 +21619,7 @@ COMCP_DECL std::string& session_transport::begin(const send_hint& hint)
         const bool whole = target_->form_.json || !target_->form_.stream || hint.status != 200;
         if (undecided && (whole || !become_stream(*target_))) {
             way_ = way::json;
+            target_->out_.reserve(256); // a short answer in one piece
             return target_->out_;
         }
         way_ = way::event;
@@ -22372,8 +22585,8 @@ COMCP_DECL void sse_hub::on_read(client_connection& connection)
 
 COMCP_DECL void sse_hub::drop_unused()
 {
-    pool_.expire(now());
-    if (pool_.size() != 0) deadlines_.set(unused_, with_.times.unused, now());
+    const duration next = pool_.expire(now());
+    deadlines_.set(unused_, next, now());
 }
 
 // ---- what the session is told --------------------------------------------------------------------------------------
@@ -25717,8 +25930,6 @@ COMCP_DECL log_message read_log_message(const json::object& from)
 //
 // Reading prompts: see protocol/prompts.hpp.
 
-#include <algorithm>
-
 namespace comcp::inline COMCP_ABI
 {
 
@@ -25952,7 +26163,6 @@ COMCP_DECL std::vector<root> read_roots(const json::object& from)
 //
 // Reading and checking sampling: see protocol/sampling.hpp.
 
-#include <algorithm>
 #include <set>
 
 namespace comcp::inline COMCP_ABI
@@ -26573,7 +26783,6 @@ COMCP_DECL void id::write(std::string& out) const
 // the host's executor. The running call holds the handler, so what it belongs to may be changed or removed meanwhile.
 
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -27116,7 +27325,10 @@ COMCP_DECL context handler_call::make_context(const std::shared_ptr<inbound>& ad
     context made(environment, admitted, static_cast<bool>(elsewhere));
     std::shared_ptr<const std::string> source;
     std::shared_ptr<const json::object> meta;
-    if (!arguments_text.empty()) source = std::make_shared<const std::string>(arguments_text);
+    if (!arguments_text.empty()) {
+        source = std::make_shared<const std::string>(arguments_text);
+        admitted->holds(arguments_text.size());
+    }
     if (const json::object* sent = request.params ? object_member(*request.params, "_meta") : nullptr)
         meta = std::make_shared<const json::object>(*sent, json::storage_ptr());
     made.attach(std::move(source), std::move(meta), owes_structure);
@@ -27571,6 +27783,7 @@ private:
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27635,6 +27848,8 @@ struct session_origin
     std::optional<revision> assumed;
     /// Set where sessions are kept outside of the process.
     std::shared_ptr<kept_state> kept;
+    /// Our requests are numbered after this.
+    std::int64_t last_number = 0;
 };
 
 /// Makes the session of one client on `ex`, known to the server and not yet started.
@@ -27931,21 +28146,32 @@ private:
     refusal refuse_after_authorization(http::request& head) const;
     refusal refuse_body(http::request& whole) const;
 
-    static task<http::response> judge(std::shared_ptr<http_core> self, http::request whole);
+    /// What the host's authorization says, if there is one.
+    static task<refusal> authorize(std::shared_ptr<http_core> self, http::request& head);
+
+    // What answers a whole request, which stands in the frame of `handle`. Not started yet.
+    static task<http::response> answer_to(const std::shared_ptr<http_core>& self, http::request& whole);
+    static task<http::response> answer_to_old(const std::shared_ptr<http_core>& self, http::request& whole);
+    static task<http::response> unknown_session(http::request& whole);
+    static task<http::response> end_session(std::shared_ptr<http_core> self, http::request& whole);
     /// A POST of a session that there is.
-    static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request whole);
+    static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request& whole);
     /// A POST without a session: it makes one, or is one by itself.
-    static task<http::response> first_post(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
+    static task<http::response> first_post(std::shared_ptr<http_core> self, comcp::executor ex, http::request& whole);
+    static task<http::response> open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
+                                            http::request& whole);
     /// The old HTTP+SSE transport: a GET that is a session, and a POST of one.
-    static task<http::response> open_old(std::shared_ptr<http_core> self, comcp::executor ex, http::request whole);
-    static task<http::response> post_old(session_table::in_use used, http::request whole);
-    static task<http::response> judge_old(std::shared_ptr<http_core> self, http::request whole);
+    static task<http::response> open_old(std::shared_ptr<http_core> self, comcp::executor ex, http::request& whole);
+    static task<http::response> post_old(std::shared_ptr<http_core> self, session_table::in_use used,
+                                         http::request& whole);
+    /// Has it run on the executor of its session.
+    task<http::response> at_session(const comcp::executor& ex, task<http::response> answer) const;
+    std::optional<std::string_view> session_id_of(const http::request& head) const;
+    /// Whether its session may be another process's by now.
+    bool has_left(const http::request& whole) const;
     refusal refuse_old_message(const http::request& head) const;
     /// What is no message, and of which no id could be told, is answered by its POST.
     refusal refuse_unreadable(const http::request& whole) const;
-
-    static task<http::response> open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
-                                            http::request whole);
 
     enum class place {
         endpoint,
@@ -27984,10 +28210,10 @@ private:
     static task<takeover> go_on(std::shared_ptr<http_core> self, comcp::executor ex, session_record with);
     /// A stream of which the process is gone.
     static task<http::response> resume_elsewhere(std::shared_ptr<http_core> self, session_table::in_use used,
-                                                 std::shared_ptr<session> owner, http::request whole);
+                                                 std::shared_ptr<session> owner, http::request& whole);
     http::response refuse_resume(http::replay_state why, http::request& whole) const;
 
-    http::exchange_form form_of(const http::request& whole, bool resumable) const;
+    static http::exchange_form form_of(const http::request& whole, bool resumable);
     comcp::executor executor_of_session() const;
     http::response answer_of(const std::shared_ptr<posted_exchange>& from, const std::shared_ptr<session>& owner,
                              http::request& whole) const;
@@ -28066,6 +28292,14 @@ inline http::response http_error_answer(int status, std::string_view text, http:
     return http_error_answer(status, code, text, std::move(carried));
 }
 
+/// A session that got no id.
+inline http::response refuse_name(const fault& why, http::fields carried)
+{
+    const bool full = why.code == errc::busy;
+    return http_error_answer(503, full ? "no room for another session" : "the session could not be named",
+                             std::move(carried));
+}
+
 /// The stream of one exchange, pulled from wherever the HTTP server runs.
 class exchange_stream final : public http::body_stream
 {
@@ -28141,7 +28375,7 @@ COMCP_DECL http_core::http_core(comcp::executor ex, std::weak_ptr<server_core> s
       memory(std::make_shared<http::budget>(options.limits.memory)),
       streams(std::make_shared<http::budget>(options.limits.streams)),
       table(std::make_shared<session_table>(options.is_single_threaded() ? ex : comcp::executor(asio::make_strand(ex)),
-                                            options.limits.sessions, options.limits.session_idle)),
+                                            options.limits.sessions, options.limits.session_idle, options.random)),
       keeper(make_keeper()),
       executor_(std::move(ex)),
       lot_(make_parking_lot(executor_)),
@@ -28187,6 +28421,8 @@ COMCP_DECL http_core::refusal http_core::refuse_before_authorization(http::reque
     }
     if (!judged.accepted()) return http_error_answer(judged.status, judged.text, std::move(judged.answer_fields));
     head.answer_fields = std::move(judged.answer_fields);
+    head.takes_json = judged.json;
+    head.takes_stream = judged.stream;
     if (closed()) return http_error_answer(503, "the server takes no more requests", head.answer_fields);
     if (head.whole_answer && head.method == "GET" && place_of(head) == place::endpoint) {
         // 2025-11-25, transports: 405 is what a server without this stream says (E-34).
@@ -28203,7 +28439,7 @@ COMCP_DECL http_core::refusal http_core::refuse_after_authorization(http::reques
     if (at == place::old_stream) return std::nullopt;
     if (at == place::old_messages) return refuse_old_message(head);
     if (!options.has_sessions()) return std::nullopt;
-    const auto id = head.fields.find("Mcp-Session-Id");
+    const auto id = session_id_of(head);
     if (!id) {
         if (head.method == "POST") return std::nullopt; // it may be the first of a session
         return http_error_answer(400, "Mcp-Session-Id is missing", head.answer_fields);
@@ -28216,28 +28452,30 @@ COMCP_DECL http_core::refusal http_core::refuse_after_authorization(http::reques
 
 COMCP_DECL task<http_core::refusal> http_core::refuse(std::shared_ptr<http_core> self, http::request& head)
 {
-    if (auto refused = self->refuse_before_authorization(head)) co_return refused;
+    refusal refused = self->refuse_before_authorization(head);
+    if (!refused && self->options.authorizer()) refused = co_await authorize(self, head);
+    if (!refused && self->keeper) refused = co_await look_for_session(self, head);
+    if (!refused) refused = self->refuse_after_authorization(head);
+    co_return refused;
+}
+
+COMCP_DECL task<http_core::refusal> http_core::authorize(std::shared_ptr<http_core> self, http::request& head)
+{
     const http_authorizer& judge = self->options.authorizer();
-    if (judge) {
-        std::optional<http_access> access;
-        try {
-            if (judge.is_plain()) access.emplace(judge.call(head));
-            else access.emplace(co_await judge.call_slow(head));
-        } catch (...) {
-            access.emplace(http_access::refuse(http_error_answer(500, "the authorization failed", {})));
-        }
-        if (!access->allowed()) {
-            http::response refused = std::move(access->refusal());
-            for (const http::field& each : head.answer_fields) refused.fields.add(each.name, each.value);
-            co_return refused;
-        }
-        head.principal = std::move(access->principal());
+    std::optional<http_access> access;
+    try {
+        if (judge.is_plain()) access.emplace(judge.call(head));
+        else access.emplace(co_await judge.call_slow(head));
+    } catch (...) {
+        access.emplace(http_access::refuse(http_error_answer(500, "the authorization failed", {})));
     }
-    if (self->keeper) {
-        auto refused = co_await look_for_session(self, head);
-        if (refused) co_return refused;
+    if (!access->allowed()) {
+        http::response refused = std::move(access->refusal());
+        for (const http::field& each : head.answer_fields) refused.fields.add(each.name, each.value);
+        co_return refused;
     }
-    co_return self->refuse_after_authorization(head);
+    head.principal = std::move(access->principal());
+    co_return std::nullopt;
 }
 
 // ---- whole requests ------------------------------------------------------------------------------------------------
@@ -28257,62 +28495,88 @@ COMCP_DECL http_core::refusal http_core::refuse_body(http::request& whole) const
 COMCP_DECL task<http::response> http_core::handle(std::shared_ptr<http_core> self, http::request whole)
 {
     if (auto refused = self->refuse_body(whole)) co_return std::move(*refused);
-    const http::fields carried = whole.answer_fields;
     try {
-        co_return co_await judge(self, std::move(whole));
+        if (self->has_left(whole)) { // since its head was judged
+            auto refused = co_await look_for_session(self, whole);
+            if (refused) co_return std::move(*refused);
+        }
+        auto answer = answer_to(self, whole);
+        co_return co_await std::move(answer);
     } catch (...) {
         // Cancelled, or out of memory: whoever is still there gets an answer.
     }
-    co_return http_error_answer(500, "the request failed", carried);
+    co_return http_error_answer(500, "the request failed", std::move(whole.answer_fields));
 }
 
-COMCP_DECL task<http::response> http_core::judge(std::shared_ptr<http_core> self, http::request whole)
+COMCP_DECL task<http::response> http_core::answer_to(const std::shared_ptr<http_core>& self, http::request& whole)
 {
-    if (self->place_of(whole) != place::endpoint) co_return co_await judge_old(self, std::move(whole));
+    if (self->place_of(whole) != place::endpoint) return answer_to_old(self, whole);
     const bool is_post = whole.method == "POST";
-    const auto id = self->options.has_sessions() ? whole.fields.find("Mcp-Session-Id") : std::nullopt;
+    const bool is_get = whole.method == "GET";
+    const auto id = self->session_id_of(whole);
     if (is_post && !id) {
         const comcp::executor ex = self->executor_of_session();
-        auto answer = first_post(self, ex, std::move(whole));
-        if (self->options.is_single_threaded()) co_return co_await std::move(answer);
-        co_return co_await on_executor(ex, std::move(answer));
+        return self->at_session(ex, first_post(self, ex, whole));
     }
-    const auto deleted =
-        whole.method == "DELETE" && id && self->keeper ? self->table->kept(*id, whole.principal) : nullptr;
-    if (whole.method == "DELETE" && id && self->table->remove(*id, whole.principal)) {
-        if (deleted) { // else it could be found in the store again
-            auto erased = session_keeper::erased(self->keeper, deleted);
-            const result<void> done = co_await on_executor(self->keeper->executor(), std::move(erased));
-            if (!done)
-                co_return http_error_answer(503, "the session could not be erased", std::move(whole.answer_fields));
-        }
-        http::response gone;
-        gone.status = 204;
-        gone.fields = std::move(whole.answer_fields);
-        co_return gone;
-    }
-    const bool is_get = whole.method == "GET";
+    if (id && whole.method == "DELETE") return end_session(self, whole);
     session_table::in_use used;
     if (id && (is_post || is_get))
         used =
             self->table->find(*id, whole.principal, is_get ? session_lease::kind::stream : session_lease::kind::call);
-    if (!used || used.wire->one_stream())
+    if (!used || used.wire->one_stream()) return unknown_session(whole);
+    const comcp::executor& ex = used.owner->executor();
+    return self->at_session(ex,
+                            is_get ? open_stream(self, std::move(used), whole) : post(self, std::move(used), whole));
+}
+
+COMCP_DECL std::optional<std::string_view> http_core::session_id_of(const http::request& head) const
+{
+    return options.has_sessions() ? head.fields.find("Mcp-Session-Id") : std::nullopt;
+}
+
+COMCP_DECL bool http_core::has_left(const http::request& whole) const
+{
+    if (!keeper || place_of(whole) != place::endpoint) return false;
+    const auto id = session_id_of(whole);
+    return id && !table->knows(*id, whole.principal);
+}
+
+COMCP_DECL task<http::response> http_core::at_session(const comcp::executor& ex, task<http::response> answer) const
+{
+    if (options.is_single_threaded()) return answer;
+    return on_executor(ex, std::move(answer));
+}
+
+COMCP_DECL task<http::response> http_core::unknown_session(http::request& whole)
+{
+    co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
+}
+
+COMCP_DECL task<http::response> http_core::end_session(std::shared_ptr<http_core> self, http::request& whole)
+{
+    const std::string id(*self->session_id_of(whole));
+    const auto kept = self->keeper ? self->table->kept(id, whole.principal) : nullptr;
+    if (!self->table->remove(id, whole.principal))
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
-    const comcp::executor ex = used.owner->executor();
-    auto answer =
-        is_get ? open_stream(self, std::move(used), std::move(whole)) : post(self, std::move(used), std::move(whole));
-    if (self->options.is_single_threaded()) co_return co_await std::move(answer);
-    co_return co_await on_executor(ex, std::move(answer));
+    if (kept) { // else it could be found in the store again
+        auto erased = session_keeper::erased(self->keeper, kept);
+        const result<void> done = co_await on_executor(self->keeper->executor(), std::move(erased));
+        if (!done) co_return http_error_answer(503, "the session could not be erased", std::move(whole.answer_fields));
+    }
+    http::response gone;
+    gone.status = 204;
+    gone.fields = std::move(whole.answer_fields);
+    co_return gone;
 }
 
 COMCP_DECL task<http::response> http_core::post(std::shared_ptr<http_core> self, session_table::in_use used,
-                                                http::request whole)
+                                                http::request& whole)
 {
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
-    const auto posted = std::make_shared<posted_exchange>(
-        *used.wire, self->form_of(whole, self->options.is_resumable()), std::move(used.lease));
+    const auto posted = std::make_shared<posted_exchange>(*used.wire, form_of(whole, self->options.is_resumable()),
+                                                          std::move(used.lease));
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
     if (used.kept) {
@@ -28326,7 +28590,7 @@ COMCP_DECL task<http::response> http_core::post(std::shared_ptr<http_core> self,
 }
 
 COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core> self, comcp::executor ex,
-                                                      http::request whole)
+                                                      http::request& whole)
 {
     const auto served = self->served_.lock();
     if (!served) co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
@@ -28349,7 +28613,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
         owner->abandon(fault(errc::closed, "there are too many sessions"));
         co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
     }
-    const auto posted = std::make_shared<posted_exchange>(wire, self->form_of(whole, false), std::move(lease));
+    const auto posted = std::make_shared<posted_exchange>(wire, form_of(whole, false), std::move(lease));
     leave_on_exit guard(posted);
     posted->count(std::move(whole.counted));
     co_await session::start(owner);
@@ -28370,7 +28634,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
     if (!owner->open())
         co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
     const auto id = self->table->name(posted->lease());
-    if (!id) co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
+    if (!id) co_return refuse_name(id.error(), std::move(whole.answer_fields));
     wire.on_closed(forget_session(self->table, *id));
     if (kept) {
         kept->serve(owner);
@@ -28387,7 +28651,7 @@ COMCP_DECL task<http::response> http_core::first_post(std::shared_ptr<http_core>
 }
 
 COMCP_DECL task<http::response> http_core::open_stream(std::shared_ptr<http_core> self, session_table::in_use used,
-                                                       http::request whole)
+                                                       http::request& whole)
 {
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
@@ -28399,7 +28663,7 @@ COMCP_DECL task<http::response> http_core::open_stream(std::shared_ptr<http_core
     auto opened = last && !last->empty() ? used.wire->resume_stream(*last, std::move(slot))
                                          : used.wire->open_stream(std::move(slot));
     if (opened.state == http::replay_state::malformed && used.kept)
-        co_return co_await resume_elsewhere(self, std::move(used), owner, std::move(whole));
+        co_return co_await resume_elsewhere(self, std::move(used), owner, whole);
     if (opened.state != http::replay_state::found) co_return self->refuse_resume(opened.state, whole);
     co_return self->stream_of(std::move(opened.stream), opened.reader, owner, std::move(used.lease), whole);
 }
@@ -28414,11 +28678,11 @@ COMCP_DECL http::response http_core::refuse_resume(http::replay_state why, http:
     return http_error_answer(400, text, std::move(whole.answer_fields));
 }
 
-COMCP_DECL http::exchange_form http_core::form_of(const http::request& whole, bool resumable) const
+COMCP_DECL http::exchange_form http_core::form_of(const http::request& whole, bool resumable)
 {
     http::exchange_form form;
-    form.json = http::accepts(whole.fields, "application/json");
-    form.stream = !whole.whole_answer && http::accepts(whole.fields, "text/event-stream");
+    form.json = whole.takes_json;
+    form.stream = whole.takes_stream && !whole.whole_answer;
     form.resumable = resumable;
     return form;
 }
@@ -28663,28 +28927,22 @@ COMCP_DECL http_core::refusal http_core::refuse_old_message(const http::request&
 
 // ---- requests ------------------------------------------------------------------------------------------------------
 
-COMCP_DECL task<http::response> http_core::judge_old(std::shared_ptr<http_core> self, http::request whole)
+COMCP_DECL task<http::response> http_core::answer_to_old(const std::shared_ptr<http_core>& self, http::request& whole)
 {
     if (whole.method == "GET") {
         const comcp::executor ex = self->executor_of_session();
-        auto answer = open_old(self, ex, std::move(whole));
-        if (self->options.is_single_threaded()) co_return co_await std::move(answer);
-        co_return co_await on_executor(ex, std::move(answer));
+        return self->at_session(ex, open_old(self, ex, whole));
     }
     const auto id = query_parameter(whole.target, old_session_parameter);
     session_table::in_use used;
     if (id) used = self->table->find(*id, whole.principal, session_lease::kind::call);
-    if (!used || !used.wire->one_stream())
-        co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
-    if (auto refused = self->refuse_unreadable(whole)) co_return std::move(*refused);
-    const comcp::executor ex = used.owner->executor();
-    auto answer = post_old(std::move(used), std::move(whole));
-    if (self->options.is_single_threaded()) co_return co_await std::move(answer);
-    co_return co_await on_executor(ex, std::move(answer));
+    if (!used || !used.wire->one_stream()) return unknown_session(whole);
+    const comcp::executor& ex = used.owner->executor();
+    return self->at_session(ex, post_old(self, std::move(used), whole));
 }
 
 COMCP_DECL task<http::response> http_core::open_old(std::shared_ptr<http_core> self, comcp::executor ex,
-                                                    http::request whole)
+                                                    http::request& whole)
 {
     const auto served = self->served_.lock();
     if (!served) co_return http_error_answer(503, "the server takes no more requests", std::move(whole.answer_fields));
@@ -28701,8 +28959,8 @@ COMCP_DECL task<http::response> http_core::open_old(std::shared_ptr<http_core> s
     result<std::string> id = fail(errc::busy, "too many sessions");
     if (made) id = self->table->name(made);
     if (!id) {
-        owner->abandon(fault(errc::closed, "there are too many sessions"));
-        co_return http_error_answer(503, "no room for another session", std::move(whole.answer_fields));
+        owner->abandon(id.error());
+        co_return refuse_name(id.error(), std::move(whole.answer_fields));
     }
     wire.on_closed(forget_session(self->table, *id));
     co_await session::start(owner);
@@ -28730,8 +28988,10 @@ COMCP_DECL http_core::refusal http_core::refuse_unreadable(const http::request& 
                              whole.answer_fields);
 }
 
-COMCP_DECL task<http::response> http_core::post_old(session_table::in_use used, http::request whole)
+COMCP_DECL task<http::response> http_core::post_old(std::shared_ptr<http_core> self, session_table::in_use used,
+                                                    http::request& whole)
 {
+    if (auto refused = self->refuse_unreadable(whole)) co_return std::move(*refused);
     const std::shared_ptr<session> owner = std::move(used.owner);
     if (!owner->open())
         co_return http_error_answer(404, "the session is unknown or has ended", std::move(whole.answer_fields));
@@ -28871,6 +29131,15 @@ inline bool is_store_key(std::string_view text)
     return !text.empty() && text.size() <= 64 && text.find_first_not_of(allowed) == text.npos;
 }
 
+/// After which number a session that was taken over goes on: two processes may both have taken it from the same one.
+inline result<std::int64_t> random_place(random_source from)
+{
+    const auto random = random_bytes<3>(from);
+    if (!random) return random.error();
+    const std::int64_t place = ((*random)[0] << 12 | (*random)[1] << 4 | ((*random)[2] & 15)) + 1;
+    return place << 32; // below 2^53, all that a peer may read
+}
+
 COMCP_DECL std::shared_ptr<session_keeper> http_core::make_keeper() const
 {
     if (!options.store()) return nullptr;
@@ -28879,7 +29148,7 @@ COMCP_DECL std::shared_ptr<session_keeper> http_core::make_keeper() const
     with.renew = options.limits.session_idle == no_limit ? no_limit : options.limits.session_idle / 2;
     with.queue = options.limits.stored_bytes;
     with.memory = std::make_shared<http::budget>(options.limits.memory);
-    auto who = random_token();
+    auto who = random_token(options.random);
     if (!who) throw error(who.error());
     return std::make_shared<session_keeper>(*options.store(), table->executor(), *std::move(who), std::move(with));
 }
@@ -28911,7 +29180,9 @@ COMCP_DECL task<http_core::takeover> http_core::take_over(std::shared_ptr<http_c
                                                           std::string principal)
 {
     if (self->table->knows(id, principal)) co_return takeover::done; // it came while this waited to run
-    if (self->keeper->erasing(id)) co_return takeover::unknown;
+    const auto before = self->keeper->absent(id);
+    if (before == session_keeper::absence::deleted) co_return takeover::unknown;
+    if (before == session_keeper::absence::unsure) co_return takeover::failed;
     std::string key = id + ' ' + principal;
     std::shared_ptr<search> asked;
     if (const auto at = self->searches_.find(key); at != self->searches_.end()) {
@@ -28956,8 +29227,7 @@ COMCP_DECL task<http_core::takeover> http_core::load(std::shared_ptr<http_core> 
     if (!text) co_return takeover::failed;
     if (!*text) co_return takeover::unknown;
     result<session_record> record = read_session_record(**text);
-    if (!record || record->id != id || record->principal != principal || self->keeper->erasing(id))
-        co_return takeover::unknown;
+    if (!record || record->id != id || record->principal != principal) co_return takeover::unknown;
     if (++record->generation > session_record::most_generations) co_return takeover::unknown;
     const comcp::executor ex = self->executor_of_session();
     auto going_on = go_on(self, ex, *std::move(record));
@@ -28969,9 +29239,12 @@ COMCP_DECL task<http_core::takeover> http_core::go_on(std::shared_ptr<http_core>
 {
     const auto served = self->served_.lock();
     if (!served || self->closed()) co_return takeover::failed;
+    const result<std::int64_t> place = random_place(self->options.random);
+    if (!place) co_return takeover::failed;
     const auto kept = std::make_shared<kept_session>(self->keeper);
     const std::string id = with.id;
     session_origin from;
+    from.last_number = *place;
     from.principal = with.principal;
     kept->record = std::move(with);
     kept->taken = true;
@@ -28997,7 +29270,7 @@ COMCP_DECL task<http_core::takeover> http_core::go_on(std::shared_ptr<http_core>
 // ---- streams -------------------------------------------------------------------------------------------------------
 
 COMCP_DECL task<http::response> http_core::resume_elsewhere(std::shared_ptr<http_core> self, session_table::in_use used,
-                                                            std::shared_ptr<session> owner, http::request whole)
+                                                            std::shared_ptr<session> owner, http::request& whole)
 {
     const std::string seen(*whole.fields.find("Last-Event-ID"));
     const auto at = http::split_event_id(seen);
@@ -29971,6 +30244,34 @@ COMCP_DECL void template_entry::set_completer(std::string variable, erased_handl
 //
 // Running a server as a program: see server/run.hpp.
 
+// ---- comcp/detail/signals.hpp
+//
+// The signals that end a whole program of the library in order. Not for programs that have a loop of their own: they
+// decide about signals themselves.
+
+#if defined(COMCP_USE_BOOST_ASIO)
+#include <boost/asio/signal_set.hpp>
+#else
+#include <asio/signal_set.hpp>
+#endif
+
+#include <signal.h>
+
+namespace comcp::inline COMCP_ABI::detail
+{
+
+/// Adds SIGTERM, SIGINT and SIGHUP, but for those that are ignored (nohup, a background job of a script) or that the
+/// program handles itself.
+inline void take_ending_signals(asio::signal_set& into)
+{
+    for (const int each : {SIGTERM, SIGINT, SIGHUP}) {
+        struct sigaction now{};
+        if (::sigaction(each, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) into.add(each);
+    }
+}
+
+} // namespace comcp::inline COMCP_ABI::detail
+
 // ---- comcp/detail/tell.hpp
 //
 // What a program of the library says on stderr, one line at a time. Not a log.
@@ -30050,16 +30351,49 @@ inline int tell_failure(std::string_view why)
 
 } // namespace comcp::inline COMCP_ABI::detail
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL int run_served(task<fault> session)
+inline task<void> stop_after(asio::io_context& io, duration patience)
+{
+    const executor ex = io.get_executor();
+    timer clock(ex);
+    co_await clock.wait_for(patience);
+    io.stop();
+}
+
+/// The first signal closes the server in order, the second ends everything.
+struct close_on_signal
+{
+    asio::io_context& io;
+    asio::signal_set& signals;
+    server_core& served;
+    bool again = false;
+
+    void operator()(io_error_code failed, int) const
+    {
+        if (failed) return;
+        if (again) return io.stop();
+        served.close_all();
+        signals.async_wait(close_on_signal{io, signals, served, true});
+        const duration patience = std::min<duration>(served.options.limits.close, std::chrono::seconds(1));
+        asio::co_spawn(io, stop_after(io, patience), [](std::exception_ptr) {});
+    }
+};
+
+COMCP_DECL int run_stdio(const std::shared_ptr<server_core>& served)
 {
     asio::io_context io(1);
+    std::optional<asio::signal_set> signals;
     int status = 0;
+    auto session = serve(served, make_stdio_transport(served->options.limits));
     asio::co_spawn(io, std::move(session), [&](std::exception_ptr failure, const fault& why) {
         try {
             if (failure) std::rethrow_exception(failure);
@@ -30070,6 +30404,13 @@ COMCP_DECL int run_served(task<fault> session)
             status = tell_failure("unknown exception");
         }
         io.stop(); // whatever the host still has on this loop, the client is gone
+    });
+    // When the transport has opened: a descriptor that is opened before could get the number of a standard one that is
+    // closed.
+    asio::post(io, [&] {
+        signals.emplace(io);
+        take_ending_signals(*signals);
+        signals->async_wait(close_on_signal{io, *signals, *served});
     });
     io.run();
     return status;
@@ -30084,14 +30425,6 @@ COMCP_DECL int run_served(task<fault> session)
 // ---- comcp/server/run_until_signal.hpp
 //
 // What the programs of servers with sockets have in common: they serve until SIGTERM or SIGINT.
-
-#if defined(COMCP_USE_BOOST_ASIO)
-#include <boost/asio/signal_set.hpp>
-#else
-#include <asio/signal_set.hpp>
-#endif
-
-#include <signal.h>
 
 #include <exception>
 #include <string>
@@ -31042,6 +31375,7 @@ COMCP_DECL server_session::server_session(session& owner, std::shared_ptr<server
     shared->keep_source = core_->options.keep_source;
     environment_ = std::move(shared);
     forget_changes();
+    session_.number_from(from.last_number);
     if (from.assumed) session_.speak(*from.assumed);
     if (kept_ && kept_->taken) restore(kept_->record);
 }
@@ -31143,11 +31477,6 @@ COMCP_DECL void server_session::restore(const session_record& from)
     environment_ = std::move(shared);
     restore_log_level(from.level);
     restore_subscriptions(from.subscriptions);
-    // At a random place: two processes may both have taken it from the same one.
-    const auto random = comcp::detail::random_bytes<4>();
-    const std::int64_t place = random ? ((*random)[0] << 12 | (*random)[1] << 4 | ((*random)[2] & 15)) + 1
-                                      : from.generation; // below 2^53, all that a peer may read
-    session_.number_from(place << 32);
     session_.speak(from.version);
 }
 
@@ -31249,6 +31578,8 @@ COMCP_DECL void server_session::try_again_later()
 //
 // How an HTTP service uses its session store: see server/session_keeper.hpp.
 
+#include <algorithm>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31277,10 +31608,29 @@ COMCP_DECL session_keeper::~session_keeper()
     if (!context_gone_) lot_->unlink(*this);
 }
 
-COMCP_DECL void session_keeper::begin_erase(const std::string& id)
+COMCP_DECL session_keeper::absence session_keeper::absent(std::string_view id) const
 {
     const std::lock_guard lock(mutex_);
-    erasing_.insert(id);
+    if (const auto at = erasing_.find(id); at != erasing_.end()) return at->second ? absence::deleted : absence::unsure;
+    return late_.contains(id) ? absence::unsure : absence::unknown;
+}
+
+COMCP_DECL void session_keeper::begin_erase(const std::string& id, bool deleted)
+{
+    const std::lock_guard lock(mutex_);
+    erasing_[id] = deleted;
+}
+
+COMCP_DECL void session_keeper::begin_late(const std::string& id)
+{
+    const std::lock_guard lock(mutex_);
+    late_.insert(id);
+}
+
+COMCP_DECL void session_keeper::end_late(const std::string& id)
+{
+    const std::lock_guard lock(mutex_);
+    late_.erase(id);
 }
 
 COMCP_DECL void session_keeper::end_erase(const std::string& id)
@@ -31292,21 +31642,20 @@ COMCP_DECL void session_keeper::end_erase(const std::string& id)
     wake();
 }
 
-COMCP_DECL bool session_keeper::erasing(std::string_view id) const
-{
-    const std::lock_guard lock(mutex_);
-    return erasing_.contains(id);
-}
-
 COMCP_DECL task<result<void>> session_keeper::erased(std::shared_ptr<session_keeper> self,
                                                      std::shared_ptr<kept_session> which)
 {
-    while (which->erased() == kept_session::erasure::begun) {
+    // What is under way when it begins may take its time too, and may then not end at all.
+    bool late = false;
+    timer limit(self->executor_);
+    limit.start(deadline_after(deadline_after(limit.now(), self->with.each), self->with.each),
+                patience_ended(late, self->quiet_));
+    while (which->erased() == kept_session::erasure::begun && !late) {
         co_await self->quiet_.wait();
         const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
         if (is_cancelled(asked)) throw error(fail(errc::cancelled, "the request was given up"));
     }
-    if (which->erased() == kept_session::erasure::failed) co_return fail(errc::busy, "the session could not be erased");
+    if (which->erased() != kept_session::erasure::done) co_return fail(errc::busy, "the session could not be erased");
     co_return result<void>();
 }
 
@@ -31343,6 +31692,7 @@ COMCP_DECL void session_keeper::drop()
 COMCP_DECL task<void> kept_session::begin(std::shared_ptr<kept_session> self)
 {
     self->queued_ = http::budget_share(self->keeper_->with.memory);
+    self->owed_bytes_ = http::budget_share(self->keeper_->with.memory);
     self->save_ = session_save::take;
     if (self->writing_) co_return;
     self->writing_ = true;
@@ -31366,6 +31716,7 @@ COMCP_DECL void kept_session::renew()
 {
     const auto owner = owner_.lock();
     if (!owner || save_) return;
+    if (!owed_.empty()) write_later();
     const duration after = unsaved_ ? std::min(keeper_->with.each, keeper_->with.renew) : keeper_->with.renew;
     if (time_of(owner->executor()).now() < deadline_after(saved_, after)) return;
     save_ = unsaved_ ? failed_ : session_save::renew;
@@ -31374,15 +31725,30 @@ COMCP_DECL void kept_session::renew()
 
 COMCP_DECL void kept_session::note(http::stream_change change)
 {
-    if (record.id.empty() || erase_ || !take(change)) return;
-    queue_.push_back(std::move(change));
+    if (record.id.empty() || erase_) return;
+    if (take(change)) queue_.push_back(std::move(change));
+    else if (owed_.empty()) return;
     write_later();
+}
+
+/// What a change costs while it waits.
+COMCP_DECL std::size_t cost_of(const http::stream_change& change)
+{
+    return change.text.size() + change.stream.size() + 64;
 }
 
 COMCP_DECL bool kept_session::take(const http::stream_change& change)
 {
     using kind = http::stream_change::kind;
-    if (change.what == kind::dropped) return streams_.erase(change.stream) != 0;
+    if (change.what == kind::dropped) {
+        // One that the store does not know yet must not begin there behind its end.
+        std::erase_if(owed_, [&](const http::stream_change& each) {
+            const bool same = each.stream == change.stream;
+            if (same) owed_bytes_.shrink(cost_of(each));
+            return same;
+        });
+        return streams_.erase(change.stream) != 0;
+    }
     const auto at = streams_.find(change.stream);
     if (change.what != kind::opened && (at == streams_.end() || !at->second)) return false;
     if (change.what == kind::finished) {
@@ -31390,7 +31756,7 @@ COMCP_DECL bool kept_session::take(const http::stream_change& change)
         return true;
     }
     // A store that does not keep up has the beginning of a stream, and what is missing is missing at its end.
-    const std::size_t cost = change.text.size() + change.stream.size() + 64;
+    const std::size_t cost = cost_of(change);
     const bool room = queued_.bytes() + cost <= keeper_->with.queue && queued_.grow(cost);
     if (change.what == kind::kept) at->second = room;
     else if (room) streams_.emplace(change.stream, true);
@@ -31413,10 +31779,10 @@ COMCP_DECL task<result<std::optional<stored_stream>>> kept_session::load_stream(
     co_return co_await std::move(found);
 }
 
-COMCP_DECL void kept_session::begin_erase()
+COMCP_DECL void kept_session::begin_erase(bool deleted)
 {
     erasure_ = erasure::begun;
-    keeper_->begin_erase(record.id);
+    keeper_->begin_erase(record.id, deleted);
 }
 
 COMCP_DECL void kept_session::end_erase(bool worked)
@@ -31443,12 +31809,19 @@ public:
     ~writer()
     {
         of_->writing_ = false;
-        if (of_->erase_ && of_->erased() == erasure::begun) of_->end_erase(false);
+        // What goes on beyond its time is the last thing to be waited for: then it is erased.
+        if (of_->erase_ && of_->asked_ == 0 && of_->erased() == erasure::begun) of_->end_erase(false);
     }
 
 private:
     kept_session* of_;
 };
+
+COMCP_DECL bool kept_session::goes_on() const
+{
+    const bool over = erasure_ == erasure::done || erasure_ == erasure::failed;
+    return asked_ == 0 && !over && !keeper_->stopped();
+}
 
 COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self, bool only_record)
 {
@@ -31456,13 +31829,15 @@ COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self, bo
     const keeper_work working(self->keeper_);
     const writer me(*self);
     const comcp::executor ex = co_await asio::this_coro::executor;
-    while (!by.stopped()) {
+    bool owed_tried = false;
+    while (self->goes_on()) {
         if (self->erase_) {
             self->queue_.clear();
             self->queued_.release();
-            auto asked = by.store.erase(self->record.id, self->erase_anybodys_ ? std::string() : by.owner);
-            auto limited = within(ex, by.with.each, std::move(asked));
-            const result<void> done = co_await std::move(limited);
+            self->owed_.clear();
+            self->owed_bytes_.release();
+            auto asked = ask(self, by.store.erase(self->record.id, self->erase_anybodys_ ? std::string() : by.owner));
+            const result<void> done = co_await std::move(asked);
             self->end_erase(done.has_value());
             break;
         }
@@ -31475,27 +31850,128 @@ COMCP_DECL task<void> kept_session::write(std::shared_ptr<kept_session> self, bo
                 if (only_record && !self->erase_) break;
                 continue;
             }
-            auto asked = by.store.save(self->record.id, by.owner, std::move(text), how);
-            auto limited = within(ex, by.with.each, std::move(asked));
-            const result<void> done = co_await std::move(limited);
+            auto asked = ask(self, by.store.save(self->record.id, by.owner, std::move(text), how));
+            const result<void> done = co_await std::move(asked);
             self->unsaved_ = !done;
             if (!done) self->failed_ = how;
             if (only_record && !self->erase_) break;
+        } else if (!self->owed_.empty() && !std::exchange(owed_tried, true)) {
+            auto asked = append(self, self->owed_);
+            const result<void> done = co_await std::move(asked);
+            if (!done) continue;
+            self->owed_.clear();
+            self->owed_bytes_.release();
         } else if (!self->queue_.empty()) {
-            std::vector<http::stream_change> batch = std::exchange(self->queue_, {});
+            changes batch = std::exchange(self->queue_, {});
             const http::budget_share held = std::exchange(self->queued_, http::budget_share(by.with.memory));
-            std::vector<std::string> streams;
-            for (const http::stream_change& each : batch)
-                if (streams.empty() || streams.back() != each.stream) streams.push_back(each.stream);
-            auto asked = by.store.append(self->record.id, std::move(batch));
-            auto limited = within(ex, by.with.each, std::move(asked));
-            const result<void> done = co_await std::move(limited);
-            if (!done) // what follows would leave a gap
-                for (const std::string& each : streams)
-                    if (const auto at = self->streams_.find(each); at != self->streams_.end()) at->second = false;
+            auto keeping = keep(self, std::move(batch));
+            co_await std::move(keeping);
+            owed_tried = false;
         } else {
             break;
         }
+    }
+}
+
+// ---- one operation -------------------------------------------------------------------------------------------------
+
+/// Says so when what was asked goes on.
+class kept_session::late_guard
+{
+public:
+    explicit late_guard(kept_session& of) : of_(&of) {}
+    late_guard(const late_guard&) = delete;
+    late_guard& operator=(const late_guard&) = delete;
+    ~late_guard()
+    {
+        if (of_->asked_ != 0) of_->keeper_->begin_late(of_->record.id);
+    }
+
+private:
+    kept_session* of_;
+};
+
+COMCP_DECL task<result<void>> kept_session::ask(std::shared_ptr<kept_session> self, task<void> work)
+{
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    const late_guard late(*self);
+    ++self->asked_;
+    auto limited = within(ex, self->keeper_->with.each, alone(self, std::move(work)));
+    co_return co_await std::move(limited);
+}
+
+/// Keeps the session, and the next operation off, until this one has ended, however late that is: what it does then is
+/// done before anything newer, whether it heeds its cancellation or not.
+COMCP_DECL task<void> kept_session::alone(std::shared_ptr<kept_session> self, task<void> work)
+{
+    const comcp::executor ex = co_await asio::this_coro::executor;
+    std::exception_ptr failed;
+    try {
+        co_await std::move(work);
+    } catch (...) {
+        failed = std::current_exception();
+    }
+    if (--self->asked_ == 0) self->keeper_->end_late(self->record.id);
+    if (!self->writing_ && (self->save_ || self->erase_ || !self->queue_.empty())) { // it was late
+        self->writing_ = true;
+        asio::co_spawn(ex, write(self), writer_ended());
+    }
+    if (failed) std::rethrow_exception(failed);
+}
+
+COMCP_DECL task<result<void>> kept_session::append(std::shared_ptr<kept_session> self, changes batch)
+{
+    auto asked = ask(self, self->keeper_->store.append(self->record.id, std::move(batch)));
+    co_return co_await std::move(asked);
+}
+
+/// Leaves the changes of one stream, in their order, and gives those of the others.
+COMCP_DECL std::vector<http::stream_change> take_others(std::vector<http::stream_change>& batch)
+{
+    std::vector<http::stream_change> own;
+    std::vector<http::stream_change> others;
+    const std::string stream = batch.front().stream;
+    for (http::stream_change& each : batch) (each.stream == stream ? own : others).push_back(std::move(each));
+    batch = std::move(own);
+    return others;
+}
+
+COMCP_DECL task<void> kept_session::keep(std::shared_ptr<kept_session> self, changes batch)
+{
+    auto whole = append(self, batch);
+    result<void> done = co_await std::move(whole);
+    if (done) co_return;
+    changes others = take_others(batch);
+    // One message that cannot be kept must not cost other streams theirs. A store that is slow is so for all of them.
+    bool again = !others.empty();
+    for (;;) {
+        if (self->erase_ || !self->goes_on() || (!done && done.error().code == errc::timed_out)) again = false;
+        if (again) {
+            auto part = append(self, batch);
+            done = co_await std::move(part);
+        }
+        if (!again || !done) self->lost(std::move(batch));
+        if (others.empty()) break;
+        batch = std::move(others);
+        others = take_others(batch);
+    }
+}
+
+/// What follows on the stream would leave a gap. That it began, so that whoever comes back hears that its answer is
+/// lost, and that it is not kept any more the store is told later.
+COMCP_DECL void kept_session::lost(changes of_one_stream)
+{
+    using kind = http::stream_change::kind;
+    if (erase_ || of_one_stream.empty()) return;
+    const auto at = streams_.find(of_one_stream.front().stream);
+    const bool dropped = of_one_stream.back().what == kind::dropped;
+    if (at != streams_.end()) at->second = false;
+    else if (!dropped) return; // that is told by what waits
+    for (http::stream_change& each : of_one_stream) {
+        if (each.what != (dropped ? kind::dropped : kind::opened)) continue;
+        const std::size_t cost = cost_of(each);
+        const bool room = owed_bytes_.bytes() + cost <= keeper_->with.queue && owed_bytes_.grow(cost);
+        if (room) owed_.push_back(std::move(each));
     }
 }
 
@@ -31571,12 +32047,13 @@ COMCP_DECL result<session_record> read_session_record(std::string_view text)
 namespace comcp::inline COMCP_ABI::detail
 {
 
-COMCP_DECL session_table::session_table(comcp::executor ex, std::size_t most, duration idle)
+COMCP_DECL session_table::session_table(comcp::executor ex, std::size_t most, duration idle, random_source random)
     : executor_(std::move(ex)),
       lot_(make_parking_lot(executor_)),
       home_(std::make_shared<detail::home>(executor_)),
       most_(most),
       idle_(idle),
+      random_(random),
       timer_(executor_),
       quiet_(*lot_)
 {
@@ -31618,7 +32095,7 @@ COMCP_DECL session_lease session_table::adopt(std::shared_ptr<session> owner, ht
 
 COMCP_DECL result<std::string> session_table::name(const session_lease& lease)
 {
-    auto id = random_token();
+    auto id = random_token(random_);
     if (!id) return id.error();
     return name(lease, *std::move(id));
 }
@@ -31651,17 +32128,17 @@ COMCP_DECL result<std::string> session_table::name(const session_lease& lease, s
     return id;
 }
 
-COMCP_DECL std::shared_ptr<table_entry> session_table::find_entry(std::string_view id, std::string_view principal) const
+COMCP_DECL table_entry* session_table::find_entry(std::string_view id, std::string_view principal) const
 {
     const auto found = by_id_.find(id);
-    return found != by_id_.end() && found->second->principal == principal ? found->second : nullptr;
+    return found != by_id_.end() && found->second->principal == principal ? found->second.get() : nullptr;
 }
 
 COMCP_DECL session_table::in_use session_table::find(std::string_view id, std::string_view principal,
                                                      session_lease::kind use)
 {
     const std::lock_guard lock(mutex_);
-    auto entry = find_entry(id, principal);
+    table_entry* const entry = find_entry(id, principal);
     if (!entry) return {};
     if (entry->active++ == 0) active_.splice(active_.end(), idle_list(*entry), entry->at);
     entry->used = true;
@@ -31670,7 +32147,7 @@ COMCP_DECL session_table::in_use session_table::find(std::string_view id, std::s
     out.owner = entry->owner;
     out.wire = entry->wire;
     out.kept = entry->kept;
-    out.lease = session_lease(shared_from_this(), std::move(entry), use);
+    out.lease = session_lease(shared_from_this(), *entry->at, use);
     return out;
 }
 
@@ -31685,9 +32162,9 @@ COMCP_DECL bool session_table::remove(std::string_view id, std::string_view prin
     leaving_session gone;
     {
         const std::lock_guard lock(mutex_);
-        const auto entry = find_entry(id, principal);
+        table_entry* const entry = find_entry(id, principal);
         if (!entry) return false;
-        gone = take_out_for_good(*entry);
+        gone = take_out_for_good(*entry, true);
         if (by_id_.empty()) unwatch_later();
     }
     begin_to_end(gone, "the client ended the session", true);
@@ -31697,7 +32174,7 @@ COMCP_DECL bool session_table::remove(std::string_view id, std::string_view prin
 COMCP_DECL std::shared_ptr<kept_session> session_table::kept(std::string_view id, std::string_view principal) const
 {
     const std::lock_guard lock(mutex_);
-    const auto entry = find_entry(id, principal);
+    const table_entry* const entry = find_entry(id, principal);
     return entry ? entry->kept : nullptr;
 }
 
@@ -31729,9 +32206,9 @@ COMCP_DECL std::size_t session_table::size() const
     return by_id_.size();
 }
 
-COMCP_DECL leaving_session session_table::take_out_for_good(table_entry& entry)
+COMCP_DECL leaving_session session_table::take_out_for_good(table_entry& entry, bool deleted)
 {
-    if (entry.kept) entry.kept->begin_erase();
+    if (entry.kept) entry.kept->begin_erase(deleted);
     return take_out(entry);
 }
 
@@ -31819,22 +32296,6 @@ COMCP_DECL void session_table::sweep()
     for (const auto& each : busy) each.owner->home()->post([kept = each.kept] { kept->renew(); });
     timer_.start(next, [this] { sweep(); });
 }
-
-/// Stands beside what it refers to, in the frame that waits.
-class patience_ended
-{
-public:
-    patience_ended(bool& late, wait_list& waiting) : late_(&late), waiting_(&waiting) {}
-    void operator()() const
-    {
-        *late_ = true;
-        waiting_->wake_all();
-    }
-
-private:
-    bool* late_;
-    wait_list* waiting_;
-};
 
 COMCP_DECL task<void> session_table::calls_ended(std::shared_ptr<session_table> self, duration within)
 {
@@ -32088,6 +32549,8 @@ COMCP_DECL void session::try_to_send(pending_call& call, const asio::cancellatio
 {
     if (call.failed_) return; // its time was over while it waited
     if (state_ != state::open) call.failed_ = not_open();
+    else if (call.wanted_id_ != 0 && !find_run(rpc::id(call.wanted_id_))) // it was given on by a chain too late
+        call.failed_ = fail(errc::cancelled, "the call has ended");
     else if (is_cancelled(caller)) call.failed_ = fail(errc::cancelled, "cancelled before it was sent");
     else if (!wire_->can_ask(exchange_of(call)))
         call.failed_ = fail(errc::unsupported, "the client cannot be asked: it has no stream to hear it on");
@@ -32558,12 +33021,32 @@ COMCP_DECL void outbound_run::end()
     ended.complete();
 }
 
+/// The request that a part goes on waiting for, though its call has ended: the part does not heed its cancellation.
+struct outbound_run::wake_relayed
+{
+    explicit wake_relayed(std::shared_ptr<outbound_run> of) : run(std::move(of)) {}
+    void operator()() const
+    {
+        if (run->relayed_) run->relayed_->done_.complete();
+    }
+    std::shared_ptr<outbound_run> run;
+};
+
+/// Tells the peer if it was sent, and the part by a post. While it waits for room it then sees that it is not wanted.
+COMCP_DECL void outbound_run::give_up_relayed()
+{
+    if (!relayed_) return;
+    if (relayed_->table_) session_->cancel(*relayed_);
+    asio::post(session_->executor_, wake_relayed(shared_from_this()));
+}
+
 COMCP_DECL void outbound_run::end(fault why)
 {
     if (over) return;
     if (!session_->open() && !why.rpc) why = session_->why_not_open(); // tells more than that it was cancelled
     why.fate = why.rpc ? outcome::refused : sent ? fate_ : outcome::not_sent;
     failed = std::move(why);
+    give_up_relayed();
     end();
 }
 
@@ -32605,7 +33088,9 @@ public:
     {
         wanted_id_ = run.id_;
         relates_to(run.related_);
+        run.relayed_ = this;
     }
+    ~relayed_call() override { run_.relayed_ = nullptr; }
     std::string result;
 
 private:
@@ -32777,7 +33262,11 @@ COMCP_DECL task<void> session::wait_ended(std::shared_ptr<session> self)
 
 COMCP_DECL void session::begin_close(fault why, bool let_handlers_finish)
 {
-    if (closing_ || context_gone_) return;
+    if (context_gone_) return;
+    if (closing_) {
+        hurried_ = hurried_ || !let_handlers_finish;
+        return quiet_.wake_all();
+    }
     closing_ = true;
     if (let_handlers_finish) state_ = state::draining;
     asio::co_spawn(executor_, shut_down(shared_from_this(), std::move(why)), joined(shared_from_this()));
@@ -32907,7 +33396,7 @@ COMCP_DECL task<void> session::shut_down(std::shared_ptr<session> self, fault wh
     self->deadlines_.set(self->close_by_, self->limits_.close, self->deadlines_.now());
     if (self->state_ == state::draining) self->fail_calls(); // nobody will answer: handlers that ask need not wait
     // An output that broke takes no answer: nobody is left to work for.
-    while (self->state_ == state::draining && self->handlers_ != 0 && !self->wire_->write_error() &&
+    while (self->state_ == state::draining && self->handlers_ != 0 && !self->hurried_ && !self->wire_->write_error() &&
            self->close_by_.set())
         co_await self->quiet_.wait();
     const bool was_open = self->state_ == state::open || self->state_ == state::draining;
@@ -33741,8 +34230,10 @@ public:
     ~byte_bridge();
 
     /// Connects and runs it to its end. *Result*: why it ended; empty when the host ended it. *Errors*: those of
-    /// connecting.
+    /// connecting. *Cancellation*: terminal, until it has begun.
     static task<fault> run(std::shared_ptr<byte_bridge> self);
+    /// It is connected, and ends with `stop`.
+    bool begun() const { return begun_; }
     /// Ends it at once.
     void stop();
 
@@ -33767,6 +34258,7 @@ private:
     std::optional<fault> why_;
     bool input_over_ = false;
     bool over_ = false;
+    bool begun_ = false;
     int pumps_ = 0;
 };
 
@@ -33804,7 +34296,10 @@ public:
                    const limits& bounds);
 
     /// Runs it to its end. *Result*: why it ended; empty after an orderly end. *Errors*: those of opening.
+    /// *Cancellation*: terminal, until it has begun.
     static task<fault> run(std::shared_ptr<message_bridge> self);
+    /// Both sides are open, and it ends with `stop`.
+    bool begun() const { return begun_; }
     /// Ends it in order, without waiting for answers.
     void stop();
 
@@ -33861,6 +34356,7 @@ private:
     bool late_ = false; // nothing more is waited for
     bool listening_ = false;
     bool leaving_ = false; // the pumps stop
+    bool begun_ = false;
     int pumps_ = 0;
     timer clock_;
     waiter changed_;      // the running coroutine
@@ -33971,23 +34467,31 @@ namespace comcp::inline COMCP_ABI
 namespace detail
 {
 
-/// Runs a bridge of either kind until its end. *Errors*: those of its beginning.
+/// Runs a bridge of either kind until its end. A signal ends it in order, and at once while it is still opening.
+/// *Errors*: those of its beginning.
 template <class Bridge>
 fault run_to_its_end(asio::io_context& io, const std::shared_ptr<Bridge>& bridge)
 {
     asio::signal_set signals(io, SIGTERM, SIGINT);
-    signals.async_wait([weak = std::weak_ptr(bridge)](io_error_code failed, int) {
+    asio::cancellation_signal opening;
+    bool given_up = false;
+    signals.async_wait([&, weak = std::weak_ptr(bridge)](io_error_code failed, int) {
         const auto held = weak.lock();
-        if (!failed && held) held->stop();
+        if (failed || !held) return;
+        if (held->begun()) return held->stop();
+        given_up = true;
+        opening.emit(asio::cancellation_type::terminal);
     });
     fault ended;
     std::exception_ptr failure;
-    asio::co_spawn(io, Bridge::run(bridge), [&](std::exception_ptr thrown, fault why) {
+    const auto at_end = [&](std::exception_ptr thrown, fault why) {
         failure = thrown;
         ended = std::move(why);
         io.stop();
-    });
+    };
+    asio::co_spawn(io, Bridge::run(bridge), asio::bind_cancellation_slot(opening.slot(), at_end));
     io.run();
+    if (given_up) return fault();
     if (failure) std::rethrow_exception(failure);
     return ended;
 }
@@ -34058,7 +34562,7 @@ struct byte_bridge::pump_ended
     void operator()(std::exception_ptr failure) const
     {
         --self->pumps_;
-        if (failure) self->end(fail(errc::peer_gone, "relaying failed"));
+        if (failure) self->end(fail(errc::peer_gone, "relaying failed: " + fault_of(failure).text));
         self->changed_.complete();
     }
     std::shared_ptr<byte_bridge> self;
@@ -34097,6 +34601,7 @@ COMCP_DECL task<fault> byte_bridge::run(std::shared_ptr<byte_bridge> self)
 {
     auto connecting = connect_socket(self->to_, self->connect_within_);
     stream_socket connected = co_await std::move(connecting);
+    self->begun_ = true;
     self->socket_.emplace(std::move(connected));
     io_error_code ignored;
     self->socket_->native_non_blocking(true, ignored);
@@ -35794,7 +36299,7 @@ struct message_bridge::pump_ended
     void operator()(std::exception_ptr failure) const
     {
         --self->pumps_;
-        if (failure) self->end(fail(errc::peer_gone, "relaying failed"));
+        if (failure) self->end(fail(errc::peer_gone, "relaying failed: " + fault_of(failure).text));
         self->changed_.complete();
     }
     std::shared_ptr<message_bridge> self;
@@ -35848,6 +36353,7 @@ COMCP_DECL task<fault> message_bridge::run(std::shared_ptr<message_bridge> self)
 {
     co_await self->app_->open();
     co_await self->host_->open();
+    self->begun_ = true;
     self->host_->on_drained(on_host_drained, self.get());
     self->pumps_ = 2;
     asio::co_spawn(self->executor_, from_host(self), pump_ended(self));
@@ -36149,6 +36655,8 @@ COMCP_DECL void message_bridge::fail_all(std::string_view why)
 //
 // The two ends of a socket: see transport/socket_transport.hpp.
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36159,6 +36667,12 @@ namespace comcp::inline COMCP_ABI
 
 namespace detail
 {
+
+/// How long a peer that still sends is heard out, so that it gets our last answers: it sees the end of our output, and
+/// one that means well ends its own within a round trip. No more bytes than one message of the largest size by default.
+inline constexpr duration linger_time = std::chrono::seconds(1);
+inline constexpr std::size_t linger_bytes = 16 * 1024 * 1024;
+inline constexpr std::size_t linger_block = 64 * 1024;
 
 class socket_transport : public stream_transport<stream_socket>
 {
@@ -36181,6 +36695,8 @@ public:
 
 protected:
     explicit socket_transport(const limits& bounds) : stream_transport(bounds) {}
+
+    stream_socket* socket() { return socket_ ? &*socket_ : nullptr; }
 
     void use(stream_socket connected)
     {
@@ -36243,6 +36759,25 @@ public:
         return begun_ ? stream_transport::receive(batch) : receive_first(batch);
     }
 
+    /// Closed with bytes that nobody read, TCP resets the connection, and the peer may lose what it has not got yet of
+    /// our last answers. So what it still sends is read and dropped.
+    task<void> finish() override
+    {
+        auto ending = socket_transport::finish();
+        co_await std::move(ending);
+        timer limit(co_await asio::this_coro::executor);
+        limit.start(deadline_after(limit.now(), linger_time), cut{this});
+        const auto block = std::make_unique<char[]>(linger_block);
+        std::size_t left = linger_bytes;
+        while (stream_socket* const from = socket()) {
+            io_error_code failed;
+            const std::size_t n = co_await from->async_read_some(asio::buffer(block.get(), linger_block),
+                                                                 asio::redirect_error(asio::use_awaitable, failed));
+            if (failed || n >= left) co_return;
+            left -= n;
+        }
+    }
+
     void context_gone() noexcept override
     {
         accepted_.reset();
@@ -36250,6 +36785,12 @@ public:
     }
 
 private:
+    struct cut
+    {
+        accepted_transport* self;
+        void operator()() const { self->close(); }
+    };
+
     task<void> receive_first(transport_batch& batch)
     {
         auto receiving = stream_transport::receive(batch);
