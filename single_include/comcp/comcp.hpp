@@ -5264,8 +5264,9 @@ struct client_core
 /// *Errors*: errc::closed when there is none.
 std::shared_ptr<session> open_session(const client_core& core);
 
-/// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up.
-task<void> renewed(std::shared_ptr<client_core> core);
+/// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up,
+/// at `by` at the latest.
+task<void> renewed(std::shared_ptr<client_core> core, time_point by);
 
 /// Whether the server declared what a method needs, and the negotiated revision has it (B-6).
 bool declares(const client_session& role, const session& in, std::string_view what);
@@ -6538,6 +6539,31 @@ private:
 
 } // namespace comcp::inline COMCP_ABI::http
 
+// ---- comcp/http/fallback_memory.hpp
+//
+// What a client remembers of a server that spoke only the old HTTP+SSE transport, so that it need not be refused first
+// whenever it connects. One fact about one endpoint, for some time: a server may be replaced by a newer one.
+
+#include <atomic>
+
+namespace comcp::inline COMCP_ABI::http
+{
+
+/// Belongs to the description of one endpoint, and to its copies. Thread rule: any thread.
+class fallback_memory
+{
+public:
+    /// Whether the old transport is to be tried first.
+    bool holds(time_point now) const { return now.time_since_epoch().count() < until_.load(std::memory_order_relaxed); }
+    void keep_until(time_point end) { until_.store(end.time_since_epoch().count(), std::memory_order_relaxed); }
+    void forget() { keep_until(time_point::min()); }
+
+private:
+    std::atomic<time_point::rep> until_{time_point::min().time_since_epoch().count()};
+};
+
+} // namespace comcp::inline COMCP_ABI::http
+
 // ---- comcp/http/fields.hpp
 //
 // The fields (headers) of an HTTP message: an ordered list of names and values, found without regard to case, and the
@@ -7209,24 +7235,29 @@ struct client_times
     duration notice = std::chrono::seconds(60);
     /// For the rest of a response whose answer has come; then its connection is cut.
     duration rest = std::chrono::seconds(5);
+    /// For the body of a refusal, which only says more of it: what has not come by then is not waited for.
+    duration refusal = std::chrono::seconds(2);
     /// A connection that is not used is closed.
     duration unused = std::chrono::seconds(30);
+    /// How long a server that was found to speak only HTTP+SSE is asked for that first.
+    duration remembered = std::chrono::hours(1);
 };
 
 struct client_settings
 {
-    explicit client_settings(url endpoint) : to(std::move(endpoint)) {}
+    explicit client_settings(url endpoint) : to(std::move(endpoint)), old(std::make_shared<fallback_memory>()) {}
 
     url to;
     http::fields fields; ///< of the host; sent to the origin of `to` only
     comcp::limits bounds;
     http_limits head;
     client_times times;
-    std::shared_ptr<connector> door; ///< null: TCP
-    bool listens = true;             ///< opens a stream for what the server says outside of requests
-    bool other_origins = false;      ///< redirects may lead to other origins, never from https to http
-    std::string endpoint_prefix;     ///< of HTTP+SSE: what a proxy takes off the paths that its server sees
-    std::size_t connections = 256;   ///< of requests at the same time; further ones wait
+    std::shared_ptr<connector> door;      ///< null: TCP
+    bool listens = true;                  ///< opens a stream for what the server says outside of requests
+    bool other_origins = false;           ///< redirects may lead to other origins, never from https to http
+    std::string endpoint_prefix;          ///< of HTTP+SSE: what a proxy takes off the paths that its server sees
+    std::shared_ptr<fallback_memory> old; ///< of this endpoint, in all copies
+    std::size_t connections = 256;        ///< of requests at the same time; further ones wait
     std::size_t idle_connections = 8;
     /// Before a stream that ended is opened again; empty: never.
     std::function<std::optional<duration>(const reconnect_facts&)> reconnect;
@@ -7311,6 +7342,11 @@ std::unique_ptr<transport> make_sse_transport(client_settings with);
 /// or 405 and the same URL gives a stream that names an endpoint (2025-11-25, transports: backwards compatibility,
 /// E-52). A JSON-RPC error with 400 or 404 comes from a Streamable HTTP server: then it is not tried.
 ///
+/// That a server speaks HTTP+SSE is remembered in the settings, for `client_times::remembered`: until then the stream
+/// is asked for first (E-54). Another answer to that is taken for a newer server and forgets it: the POST follows at
+/// once. So does, but with the next transport only, a stream that names no endpoint in time. What says nothing about
+/// the kind is told as it is: 401, 403, 429, 5xx, no connection.
+///
 /// Where it did not help, `initialize` fails with the error of the POST, which tells of both; with that of the GET when
 /// this was 401 or 403, or named an endpoint that cannot be used.
 std::unique_ptr<transport> make_fallback_transport(client_settings with);
@@ -7383,6 +7419,9 @@ public:
     }
     /// Whether HTTP+SSE (2024-11-05) is tried when the server knows no POST at the URL, that is, when it answers the
     /// first one with 405, or with 400 or 404 and no JSON-RPC error; on by default.
+    ///
+    /// What was found is remembered for an hour in this description and its copies: clients that connect again ask for
+    /// the old stream at once, and for Streamable HTTP in the same attempt when the answer is no such stream.
     streamable_http& sse_fallback(bool value)
     {
         sse_ = value ? sse_use::fallback : sse_use::never;
@@ -8668,7 +8707,8 @@ public:
 
     /// Also serves clients of the HTTP+SSE transport of 2024-11-05, at two more paths: GET of `stream` opens a session,
     /// whose messages are posted to `messages`. Host, Origin, authorization, sessions and limits are as at the
-    /// endpoint; the session ends with its stream. Clients are told `messages`, or `announced` where somebody in front
+    /// endpoint; the session ends with its stream, so it is never in a session store: without its stream nothing is
+    /// left that another process could go on with. Clients are told `messages`, or `announced` where somebody in front
     /// changes paths: "/api/messages", or a whole URL.
     /// *Errors*: errc::invalid_argument, when the service is made, for paths that do not begin with '/', have a query,
     /// or are not different from each other and from that of the endpoint.
@@ -10036,8 +10076,11 @@ void abandon_server(server_core& core);
 
 } // namespace detail
 
-/// A server with the policies of `Policy`. Safe to share between threads once it serves. Destroying it ends its
-/// sessions at once; `serve` calls that wait for them return.
+/// A server with the policies of `Policy`. Destroying it ends its sessions at once; `serve` calls that wait for them
+/// return.
+///
+/// Thread rule: safe to share between threads once it serves. Registering, the handles, `remove_tool` and
+/// `resource_updated` work on any thread at any time; every session sees each change whole, and tells its client.
 template <class Policy = default_policy>
 class basic_server
 {
@@ -10331,6 +10374,14 @@ public:
 
     asio::awaitable<void> wait();
 
+    /// The same, but the coroutine waits on for `complete()`, which what `on_cancel` begins leads to: it must not
+    /// complete in place.
+    template <class OnCancel>
+    asio::awaitable<void> wait_through(OnCancel on_cancel)
+    {
+        return wait(staying<OnCancel>{on_cancel});
+    }
+
     /// The same for a wait that only its owner ends: a cancellation of the caller changes nothing.
     asio::awaitable<void> wait_uncancelled() { return wait(never()); }
 
@@ -10345,6 +10396,13 @@ public:
 private:
     struct never
     {};
+    template <class OnCancel>
+    struct staying
+    {
+        OnCancel clean_up;
+        void operator()() const { clean_up(); }
+        static constexpr bool stays = true;
+    };
 
     template <class Handler>
     Handler take()
@@ -10373,7 +10431,7 @@ private:
             slot.assign([this, on_cancel](asio::cancellation_type type) mutable {
                 if (!run_ || type == asio::cancellation_type::none) return;
                 on_cancel();
-                if (!run_) return;
+                if (!run_ || requires { OnCancel::stays; }) return;
                 lot_.unlink(*this);
                 run_ = nullptr;
                 handler resumed = take<handler>();
@@ -10924,11 +10982,14 @@ public:
     /// Runs `work` on the session's executor, or never.
     void post(std::function<void()> work);
 
+    /// The session's executor; empty once the context is about to end.
+    comcp::executor where() const;
+
     /// The context is about to end.
     void leave();
 
 private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     comcp::executor executor_;
 };
 
@@ -12433,6 +12494,7 @@ public:
     const comcp::executor& executor() const { return executor_; }
     const std::shared_ptr<detail::home>& home() const { return home_; }
     const limits& bounds() const { return limits_; }
+    time_point now() const { return deadlines_.now(); }
     parking_lot& lot() { return *lot_; }
     session_statistics statistics() const { return statistics_; }
     observer_ref observer() const { return observer_; }
@@ -12480,8 +12542,8 @@ public:
     // The steps of `perform` without middleware, in this order, for the operation that is called most: a frame less for
     // each call.
 
-    /// Sends it when there is room. `caller` is the state of the coroutine that will wait.
-    void begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller);
+    /// Sends it when there is room. `caller` is the state of the coroutine that will wait; the time counts from `now`.
+    void begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller, time_point now);
     /// Only for a call that waits for room: afterwards it was sent or has failed.
     static task<void> wait_for_room(std::shared_ptr<session> self, pending_call& call);
     /// Only for a call that was sent.
@@ -13308,7 +13370,8 @@ public:
 
     /// Takes no more requests (503 with Retry-After), lets calls that run end within `patience`, then ends all sessions
     /// and their streams, and waits for that. May be called again with less patience.
-    /// *Cancellation*: stops waiting; sessions end all the same.
+    /// *Cancellation*: calls are cancelled; it returns when all sessions have ended, after the server's close limit at
+    /// the latest.
     task<void> drain(duration patience);
     /// The same without patience: handlers are cancelled.
     task<void> close() { return drain(duration::zero()); }
@@ -13323,6 +13386,10 @@ public:
     const http_service_options& options() const;
 
 private:
+    friend class http_server;
+    /// The first part of `drain`: no more requests, and calls that run end. *Cancellation*: stops waiting.
+    task<void> finish_calls(duration patience);
+
     std::shared_ptr<detail::http_core> core_;
 };
 
@@ -13525,7 +13592,7 @@ public:
     /// Accepts and serves, until the listener was closed or drained and no connection is left.
     ///
     /// *Errors*: none: when the system has no descriptor or memory for a connection, it tries again after 10 ms, up to
-    /// 1 s. *Cancellation*: closes the listener at once.
+    /// 1 s. *Cancellation*: closes the listener at once, and returns when no connection is left.
     task<void> run();
 
     /// Serves a connected stream like an accepted connection, while the listener runs. From then on the stream is used
@@ -13538,7 +13605,7 @@ public:
 
     /// The same, gives requests in flight `time` to end, cuts them then, and returns when no connection is left.
     ///
-    /// *Cancellation*: closes the listener at once.
+    /// *Cancellation*: as that of `run()`.
     task<void> drain(duration time);
 
     /// Closes everything at once. It does not wait: `run()` returns when nothing is left. With several threads the
@@ -13587,7 +13654,7 @@ private:
 /// Serves a server's tools over HTTP. Destroying it closes it at once.
 ///
 /// Thread rule: any thread, unless the options say that it is single-threaded. It, its server and the io_context may
-/// end in any order; where several threads run the context, it ends after `serve()` has returned.
+/// end in any order; where several threads run the context, that ends after `serve()` has returned.
 class http_server
 {
 public:
@@ -13598,6 +13665,10 @@ public:
         : http_server(std::move(ex), served.core(), std::move(options))
     {}
     http_server(executor ex, const std::shared_ptr<detail::server_core>& served, http_server_options options);
+    http_server(const http_server&) = delete;
+    http_server& operator=(const http_server&) = delete;
+    /// Like `close()`.
+    ~http_server() { close(); }
 
     /// Listens at an IP address, or at "localhost": both families with the same port. Port 0 takes a free one. May be
     /// called several times before `serve()`.
@@ -13612,31 +13683,48 @@ public:
     /// *Errors*: those of the system; errc::invalid_argument for a path that a Unix socket cannot have.
     void bind_unix(std::string_view path, mode_t mode = 0600);
     /// The port of the first TCP address; 0 when there is none.
-    std::uint16_t port() const { return listener_.port(); }
+    std::uint16_t port() const { return parts_->listener.port(); }
     /// What a client on this machine connects to: the first address; empty before `bind`.
     std::string url() const;
 
-    /// Serves until the server is closed or drained. *Cancellation*: closes it at once.
-    task<void> serve() { return listener_.run(); }
+    /// Serves until the server is closed or drained.
+    ///
+    /// *Cancellation*: closes the listener and cuts all connections, cancels the calls that run and ends all sessions;
+    /// it returns when nothing of that is left: at once, or for handlers that do not heed it after the server's close
+    /// limit.
+    task<void> serve();
     /// Accepts nothing any more, gives calls that run `patience` to end, ends sessions and streams, and returns when no
-    /// connection is left. *Cancellation*: closes it at once.
+    /// connection is left.
+    ///
+    /// *Cancellation*: what it waits for is not waited for any longer, but cut, as by cancelling `serve()`. It returns
+    /// when nothing is left.
     task<void> drain(duration patience);
-    /// Closes everything at once; `serve()` returns when nothing is left.
+    /// Closes everything at once, without waiting; `serve()` returns when no connection is left.
     void close()
     {
-        listener_.close();
-        service_.abandon();
+        parts_->listener.close();
+        parts_->service.abandon();
     }
 
-    const http_service& service() const { return service_; }
+    const http_service& service() const { return parts_->service; }
 
 private:
-    http_service service_;
+    /// Held by `serve` and `drain` too: the server may die while they wait.
+    struct parts
+    {
+        parts(executor ex, const std::shared_ptr<detail::server_core>& served, const http_server_options& options);
+
+        http_service service;
+        executor home;           // of `serve` and `drain`
+        http::listener listener; // the last: it asks the service
+    };
+    static task<void> serve_at_home(std::shared_ptr<parts> of);
+    static task<void> drain_at_home(std::shared_ptr<parts> of, duration patience);
+
+    std::shared_ptr<parts> parts_;
     bool remote_allowed_;
-    executor executor_;
     bool bound_ = false;
     http::listen_address first_;
-    http::listener listener_; // the last: it asks the service
 };
 
 namespace detail
@@ -14065,10 +14153,11 @@ public:
     /// Serves until the server is closed or drained.
     ///
     /// *Errors*: errc::invalid_argument when a blocking tool has no executor. When the system has no descriptor for a
-    /// connection, it tries again after 10 ms, up to 1 s. *Cancellation*: closes it at once.
+    /// connection, it tries again after 10 ms, up to 1 s. *Cancellation*: closes it at once, and returns when nothing
+    /// is left.
     task<void> serve();
     /// Accepts nothing any more and reads nothing any more, gives calls that run `patience` to end (and no longer than
-    /// the server's close limit), and returns when no session is left. *Cancellation*: closes it at once.
+    /// the server's close limit), and returns when no session is left. *Cancellation*: as that of `serve()`.
     task<void> drain(duration patience);
     /// Closes everything at once; `serve()` returns when nothing is left.
     void close();
@@ -15667,7 +15756,14 @@ struct renewal_ended
     void operator()(std::exception_ptr) const {}
 };
 
-COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
+/// Wakes whoever waits: one of them finds its time over.
+struct look_at_clock
+{
+    wait_list* waiting;
+    void operator()() const { waiting->wake_all(); }
+};
+
+COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core, time_point by)
 {
     if (core->closed) throw error(fail(errc::closed, "the client was closed"));
     const comcp::executor ex = co_await asio::this_coro::executor;
@@ -15677,11 +15773,16 @@ COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
         renewal = core->renewing = std::make_shared<client_renewal>(ex);
         asio::co_spawn(ex, renew_session(core, renewal), renewal_ended());
     }
+    comcp::timer limit(ex);
+    if (by != time_point::max()) limit.start(by, look_at_clock{&renewal->waiting});
     while (!renewal->done) {
         co_await renewal->waiting.wait();
         const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
         if (is_cancelled(asked)) throw error(fail(errc::cancelled, "cancelled before it was sent"));
+        if (!renewal->done && limit.now() >= by)
+            throw error(fail(errc::timed_out, "the server forgot the session, and no new one was there in time"));
     }
+    limit.cancel();
     if (!renewal->failed) co_return;
     fault why = *renewal->failed;
     why.fate = outcome::not_sent;
@@ -15878,6 +15979,33 @@ COMCP_DECL void require(const client_session& role, const session& in, std::stri
     throw error(std::move(why));
 }
 
+/// The times of a request that may be made again: the total counts over both tries and what lies between them.
+class attempts
+{
+public:
+    explicit attempts(call_timeouts whole) : whole_(whole) {}
+
+    /// When all of it must be over, counted from the first time that this is asked.
+    time_point by(time_point now)
+    {
+        if (!by_) by_ = deadline_after(now, whole_.total);
+        return *by_;
+    }
+    /// For the try that begins now. *Errors*: errc::timed_out when nothing is left.
+    call_timeouts left(time_point now)
+    {
+        call_timeouts out = whole_;
+        if (by(now) == time_point::max()) return out;
+        out.total = *by_ - now;
+        if (out.total <= duration::zero()) throw error(fail(errc::timed_out, "no time is left to send it again"));
+        return out;
+    }
+
+private:
+    call_timeouts whole_;
+    std::optional<time_point> by_;
+};
+
 // ---- lists ---------------------------------------------------------------------------------------------------------
 
 template <class Item>
@@ -15913,9 +16041,15 @@ task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr
 template <class Item>
 task<list_of<Item>> list_here(std::shared_ptr<client_core> core, call_timeouts times)
 {
+    const executor here = co_await asio::this_coro::executor;
+    attempts tries(times);
     for (bool again = false;; again = true) {
-        if (core->expired) co_await renewed(core);
+        if (core->expired) {
+            const time_point by = tries.by(comcp::timer(here).now());
+            co_await renewed(core, by);
+        }
         const auto session = open_session(*core);
+        times = tries.left(session->now());
         try {
             // The cursors of one session mean nothing in another one: all pages are asked for again.
             auto listing = list_once<Item>(core, session, times);
@@ -15965,10 +16099,16 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
     }
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
+    attempts tries(times);
     const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
     for (bool again = false;; again = true) {
-        if (core->expired) co_await renewed(core);
+        if (core->expired) {
+            const time_point by = tries.by(comcp::timer(here).now());
+            co_await renewed(core, by);
+        }
         const auto session = open_session(*core);
+        const time_point now = session->now();
+        times = tries.left(now);
         try {
             const auto request =
                 std::make_unique<tool_request>(*session, *core->role->notices(), tool, arguments, options, wants_token,
@@ -15977,7 +16117,7 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
                 auto performing = session::perform(session, *request, times);
                 co_await std::move(performing);
             } else {
-                session->begin(*request, times, caller);
+                session->begin(*request, times, caller, now);
                 if (request->waits_for_room()) co_await session::wait_for_room(session, *request);
                 if (request->sent()) co_await session->wait_for_answer(*request);
                 session::finish(*request);
@@ -15997,9 +16137,15 @@ task<typename Question::result> ask_here(std::shared_ptr<client_core> core, Ques
 {
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
+    attempts tries(times);
+    const executor here = co_await asio::this_coro::executor;
     for (bool again = false;; again = true) {
-        if (core->expired) co_await renewed(core);
+        if (core->expired) {
+            const time_point by = tries.by(comcp::timer(here).now());
+            co_await renewed(core, by);
+        }
         const auto session = open_session(*core);
+        times = tries.left(session->now());
         if constexpr (!std::same_as<Question, raw_question>) require(*core->role, *session, what.method());
         try {
             question_call<Question> call(*session, *core->role->notices(), what, options, wants_token,
@@ -18789,8 +18935,9 @@ private:
     void deliver_answer(client_connection* from);
     void deliver_oversized(const rpc::oversize_facts& facts);
     bool answered_all_the_same();
-    /// The body is an error that says so.
-    bool says_session_gone() const;
+    /// The body, or the first message of the stream, is an error that says so.
+    bool says_session_gone(std::string_view text) const;
+    void forgotten(std::string_view why);
     /// The stream ended, or broke.
     void stream_ended();
     /// The status was no success, or the content no answer.
@@ -18813,6 +18960,7 @@ private:
     bool resuming_ = false;
     bool in_session_ = false;
     bool answered_ = false;            // the session wants no more of it
+    bool spoke_ = false;               // a message came on its stream
     bool repeated_ = false;            // a GET or DELETE that an idle connection lost
     unsigned attempt_ = 0;             // GETs since the last event
     unsigned redirects_ = 0;           // since the last response that was none
@@ -19120,6 +19268,10 @@ COMCP_DECL void client_exchange::time_is_up()
     }
     const bool asked = on_ != nullptr;
     leave_connection();
+    if (phase_ == phase::refused) { // the head said it all
+        if (!text_.empty()) whole_ = text_;
+        return conclude(nullptr);
+    }
     if (answered_ || what_ == sent_kind::end_session) return finish();
     if (phase_ == phase::events) return stream_ended();
     fault why = fail(errc::timed_out, "no response within the time limit");
@@ -19173,7 +19325,7 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
     }
     phase_ = phase::refused;
     refusal_ = read_refusal(response);
-    hub_.set_due(*this, hub_.settings().times.notice);
+    hub_.set_due(*this, hub_.settings().times.refusal);
     return rule_.look_in_body ? hub_.settings().bounds.message : drained_at_most;
 }
 
@@ -19206,7 +19358,7 @@ COMCP_DECL void client_exchange::on_end()
             problem_ = "it is empty";
             return give_up(status_fault());
         }
-        if (says_session_gone()) return conclude(was_on);
+        if (says_session_gone(whole_)) return conclude(was_on);
         return deliver_answer(was_on);
     case phase::events: return stream_ended();
     case phase::refused:
@@ -19259,12 +19411,23 @@ COMCP_DECL void client_exchange::read_stream(std::string_view piece)
     while (phase_ == phase::events && events_->next(event)) {
         attempt_ = 0;
         if (event.oversized) {
+            spoke_ = true;
             hub_.keep(on_, nullptr);
             deliver_oversized(event.facts);
         } else if (!event.blank() && event.type == "message") { // E-37
+            if (!std::exchange(spoke_, true) && says_session_gone(event.data)) return forgotten(event.data);
             deliver(event.data, piece);
         }
     }
+}
+
+/// Before anything else was said: whoever does not know the session ran nothing in it.
+COMCP_DECL void client_exchange::forgotten(std::string_view why)
+{
+    text_ = why;
+    whole_ = text_;
+    leave_connection();
+    conclude(nullptr);
 }
 
 /// An exchange that has its answer keeps the limit that it has for the rest.
@@ -19326,14 +19489,14 @@ COMCP_DECL bool client_exchange::answered_all_the_same()
     return answer_counts(rule_, code);
 }
 
-COMCP_DECL bool client_exchange::says_session_gone() const
+COMCP_DECL bool client_exchange::says_session_gone(std::string_view text) const
 {
     constexpr std::size_t most = 4096; // answers are parsed by the session; of such an error more is not needed
-    const bool may_say = rule_.what == reply::json || rule_.look_in_body;
+    const bool may_say = rule_.what == reply::json || rule_.what == reply::stream || rule_.look_in_body;
     if (!may_say || !in_session_ || what_ != sent_kind::request || resuming_) return false;
-    if (whole_.size() > most || whole_.find("\"error\"") == whole_.npos) return false;
+    if (text.size() > most || text.find("\"error\"") == text.npos) return false;
     rpc::parser parser(hub_.settings().bounds.depth);
-    const rpc::parsed& read = parser.parse(whole_);
+    const rpc::parsed& read = parser.parse(text);
     if (read.state != rpc::parsed::status::message || read.msg.type != rpc::message::kind::error) return false;
     // Whoever does not know the session often does not read the id either.
     if (read.msg.has_id && read.msg.id.decimal() != static_cast<std::int64_t>(number_)) return false;
@@ -19344,7 +19507,7 @@ COMCP_DECL bool client_exchange::says_session_gone() const
 COMCP_DECL void client_exchange::conclude(client_connection* from)
 {
     if (answered_) return finish();
-    if (says_session_gone()) rule_ = reply_rule{reply::session_gone, outcome::not_sent};
+    if (says_session_gone(whole_)) rule_ = reply_rule{reply::session_gone, outcome::not_sent};
     if (rule_.what == reply::redirected) return follow();
     if (what_ == sent_kind::request && !resuming_ && answered_all_the_same()) return deliver_answer(from);
     // A server that does not know its own stream may still know the session.
@@ -21358,14 +21521,14 @@ COMCP_DECL void listener_core::stop_accepting()
     asio::post(home_, [self = shared_from_this()] { self->wake(); });
 }
 
-/// Waits until nothing is accepted any more and no connection is left.
+/// Waits until nothing is accepted any more and no connection is left. A cancellation brings that about.
 COMCP_DECL task<void> listener_core::until_finished()
 {
     if (finished()) co_return;
     comcp::detail::waiter end(*lot_);
     waiting_.push_back(&end);
     const close_now when_cancelled{this};
-    co_await end.wait(when_cancelled);
+    co_await end.wait_through(when_cancelled);
     std::erase(waiting_, &end);
 }
 
@@ -21933,14 +22096,15 @@ class sse_stream final : public client_request
 public:
     explicit sse_stream(sse_hub& hub) : hub_(hub) {}
 
+    /// What a refusal says, as far as it has come; false when it was none. At most once.
+    bool conclude();
+
     std::uint64_t on_head(const response_head& response) override;
     void on_body(std::string_view piece) override;
     void on_end() override;
     void on_broken(broken_request how) override;
 
 private:
-    void conclude();
-
     sse_hub& hub_;
     std::optional<sse_parser> events_; // of a response that is a stream
     bool refused_ = false;
@@ -22019,6 +22183,8 @@ public:
     void on_event(const sse_event& event);
     /// Something was read on the stream.
     void heard();
+    /// It was refused: only the body, which may say why, is still to come.
+    void limit_refusal() { limit_opening(with_.times.refusal); }
     /// The stream is elsewhere, if it may be there.
     void follow(const refusal& to, fault why);
     /// The endpoint is elsewhere.
@@ -22072,6 +22238,7 @@ private:
     bool has_room_for(const sse_post& what) const;
     bool something_to_tell() const;
     void serve_waiting();
+    void limit_opening(duration most);
     void opening_expired();
     void silence_expired();
     void drop_unused();
@@ -22084,6 +22251,7 @@ private:
     comcp::detail::owned_deadline<sse_hub, &sse_hub::opening_expired> opening_{*this};
     comcp::detail::owned_deadline<sse_hub, &sse_hub::silence_expired> silence_{*this};
     comcp::detail::owned_deadline<sse_hub, &sse_hub::drop_unused> unused_{*this};
+    time_point open_by_ = time_point::max();
     url url_;
     unsigned redirects_ = 0;
     std::shared_ptr<const url> endpoint_;
@@ -22099,6 +22267,7 @@ private:
     bool gate_next_ = false;
     std::size_t notices_ = 0;
 
+    std::shared_ptr<sse_stream> asked_; // while it is opened
     std::shared_ptr<client_connection> stream_;
     std::vector<std::shared_ptr<client_connection>> connections_; // with that of the stream
     connection_pool pool_;
@@ -22219,6 +22388,7 @@ COMCP_DECL std::uint64_t sse_stream::on_head(const response_head& response)
     else if (response.status < 300) problem_ = "its content is no stream of events";
     refused_ = true;
     refusal_ = read_refusal(response);
+    hub_.limit_refusal();
     return sse_reply_bytes;
 }
 
@@ -22235,21 +22405,23 @@ COMCP_DECL void sse_stream::on_body(std::string_view piece)
 
 COMCP_DECL void sse_stream::on_end()
 {
-    if (refused_) return conclude();
+    if (conclude()) return;
     hub_.lose(fail(errc::peer_gone, "the server ended the stream of the session"));
 }
 
 COMCP_DECL void sse_stream::on_broken(broken_request how)
 {
-    if (refused_) return conclude();
+    if (conclude()) return;
     hub_.lose(broken_fault(how));
 }
 
-COMCP_DECL void sse_stream::conclude()
+COMCP_DECL bool sse_stream::conclude()
 {
+    if (!std::exchange(refused_, false)) return false;
     fault why = to_fault(refusal_, rule_, problem_, text_);
     if (rule_.what == reply::redirected) hub_.follow(refusal_, std::move(why));
     else hub_.lose(std::move(why));
+    return true;
 }
 
 COMCP_DECL void sse_hub::ask()
@@ -22258,6 +22430,7 @@ COMCP_DECL void sse_hub::ask()
     request_head head = common_head(url_, "GET", with_.fields, {}, {});
     head.fields.add("Accept", "text/event-stream");
     if (result<void> bad = print(request->head, head); !bad) return lose(std::move(bad).error());
+    asked_ = request;
     stream_ = make_connection(url_);
     connect(stream_, url_, request);
 }
@@ -22268,6 +22441,7 @@ COMCP_DECL void sse_hub::follow(const refusal& to, fault why)
     if (!there) return lose(std::move(why));
     if (there->origin() != url_.origin()) with_.fields.clear(); // what the host gave was for the other one
     url_ = *there;
+    limit_opening(no_limit);
     ask();
 }
 
@@ -22302,6 +22476,7 @@ COMCP_DECL void sse_hub::on_endpoint(std::string_view told)
     if (!to) return lose(std::move(to).error());
     endpoint_ = std::make_shared<const url>(*std::move(to));
     opening_.clear();
+    asked_.reset();
     phase_ = phase::open;
     deadlines_.set(silence_, with_.times.idle, now());
     write_post_head();
@@ -22314,14 +22489,23 @@ COMCP_DECL void sse_hub::lose(fault why)
     why_ = std::move(why);
     why_.fate = outcome::unknown;
     opening_.clear();
+    asked_.reset();
     silence_.clear();
     if (const auto gone = std::exchange(stream_, nullptr)) gone->cut();
+}
+
+COMCP_DECL void sse_hub::limit_opening(duration most)
+{
+    const duration left = open_by_ == time_point::max() ? no_limit : open_by_ - now();
+    deadlines_.set(opening_, std::min(most, left), now());
 }
 
 COMCP_DECL void sse_hub::opening_expired()
 {
     const auto self = shared_from_this();
-    lose(fail(errc::timed_out, "no endpoint event within the time to connect"));
+    const auto asked = asked_;
+    if (const auto left = std::exchange(stream_, nullptr)) left->cut();
+    if (!asked || !asked->conclude()) lose(fail(errc::timed_out, "no endpoint event within the time to connect"));
     wake();
 }
 
@@ -22359,9 +22543,13 @@ COMCP_DECL void sse_post::expired()
     const auto self = shared_from_this();
     const bool asked = on_ != nullptr;
     if (client_connection* const connection = std::exchange(on_, nullptr)) connection->cut();
-    fault why = fail(errc::timed_out, "no response within the time limit");
-    why.fate = asked ? outcome::unknown : outcome::not_sent;
-    give_up(std::move(why));
+    if (refused_) { // the head said it all
+        conclude();
+    } else {
+        fault why = fail(errc::timed_out, "no response within the time limit");
+        why.fate = asked ? outcome::unknown : outcome::not_sent;
+        give_up(std::move(why));
+    }
     hub->wake();
 }
 
@@ -22382,7 +22570,7 @@ COMCP_DECL std::uint64_t sse_post::on_head(const response_head& response)
     refused_ = true;
     refusal_ = read_refusal(response);
     text_.clear();
-    hub_.set_due(*this, hub_.settings().times.notice);
+    hub_.set_due(*this, hub_.settings().times.refusal);
     return sse_reply_bytes;
 }
 
@@ -22593,7 +22781,8 @@ COMCP_DECL void sse_hub::drop_unused()
 
 COMCP_DECL task<void> sse_hub::open(std::shared_ptr<sse_hub> self)
 {
-    self->deadlines_.set(self->opening_, self->with_.times.connect, self->now());
+    self->open_by_ = comcp::detail::deadline_after(self->now(), self->with_.times.connect);
+    self->limit_opening(no_limit);
     {
         const entered guard(*self);
         self->ask();
@@ -22696,6 +22885,7 @@ COMCP_DECL void sse_hub::let_go()
     gate_.reset();
     building_.reset();
     waiting_.clear();
+    asked_.reset();
     stream_.reset();
     const auto connections = std::exchange(connections_, {});
     for (const auto& each : connections) each->cut();
@@ -22772,7 +22962,15 @@ class fallback_transport final : public transport
 public:
     explicit fallback_transport(client_settings with) : with_(std::move(with)), inner_(make_client_transport(with_)) {}
 
-    task<void> open() override { return inner_->open(); }
+    task<void> open() override
+    {
+        const comcp::executor ex = co_await asio::this_coro::executor;
+        if (with_.old->holds(comcp::timer(ex).now())) {
+            co_await open_old();
+            if (settled_) co_return;
+        }
+        co_await inner_->open();
+    }
     task<void> receive(transport_batch& batch) override
     {
         return settled_ ? inner_->receive(batch) : receive_first(batch);
@@ -22833,8 +23031,26 @@ private:
         return status == 400 || status == 404 || status == 405;
     }
 
+    /// Settled, or back at Streamable HTTP because the server says that the old transport is not there any more.
+    task<void> open_old()
+    {
+        inner_ = make_sse_transport(with_);
+        std::optional<fault> failed;
+        try {
+            co_await inner_->open();
+        } catch (const error& e) {
+            failed = e.fault();
+        }
+        if (!failed) co_return settle();
+        const bool answered = failed->code == errc::bad_response && !(failed->http && failed->http->status >= 500);
+        if (answered || failed->code == errc::timed_out) with_.old->forget();
+        if (!answered) throw error(std::move(*failed));
+        inner_ = make_client_transport(with_);
+    }
+
     task<void> receive_first(transport_batch& batch)
     {
+        const comcp::executor ex = co_await asio::this_coro::executor;
         co_await inner_->receive(batch);
         const auto refused = std::ranges::find_if(batch, [this](const transport_event& each) {
             return each.what == transport_event::kind::exchange_failed && hello_hint_ &&
@@ -22852,6 +23068,7 @@ private:
             failed = e.fault();
         }
         if (!failed) {
+            with_.old->keep_until(comcp::detail::deadline_after(comcp::timer(ex).now(), with_.times.remembered));
             if (hello_hint_) say(); // else it was given up meanwhile
             settle();
             co_await inner_->receive(batch);
@@ -28128,6 +28345,7 @@ public:
 
     static task<refusal> refuse(std::shared_ptr<http_core> self, http::request& head);
     static task<http::response> handle(std::shared_ptr<http_core> self, http::request whole);
+    static task<void> finish_calls(std::shared_ptr<http_core> self, duration patience);
     static task<void> drain(std::shared_ptr<http_core> self, duration patience);
 
     /// The service dies: ends all sessions at once, by posts.
@@ -28154,6 +28372,7 @@ private:
     static task<http::response> answer_to_old(const std::shared_ptr<http_core>& self, http::request& whole);
     static task<http::response> unknown_session(http::request& whole);
     static task<http::response> end_session(std::shared_ptr<http_core> self, http::request& whole);
+    static task<void> drain_here(std::shared_ptr<http_core> self, duration patience);
     /// A POST of a session that there is.
     static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request& whole);
     /// A POST without a session: it makes one, or is one by itself.
@@ -28741,15 +28960,27 @@ COMCP_DECL void http_core::abandon()
         each->home()->post([each] { each->abandon(fault(errc::closed, "the service was destroyed")); });
 }
 
-COMCP_DECL task<void> http_core::drain(std::shared_ptr<http_core> self, duration patience)
+COMCP_DECL task<void> http_core::finish_calls(std::shared_ptr<http_core> self, duration patience)
 {
     self->closing_ = true;
+    auto calls = session_table::calls_ended(self->table, patience);
+    co_await on_executor(self->table->executor(), std::move(calls));
+}
+
+COMCP_DECL task<void> http_core::drain(std::shared_ptr<http_core> self, duration patience)
+{
+    // A coroutine of its own: when the caller is cancelled, it still waits for what it ends.
+    return run_elsewhere(self->table->executor(), drain_here(self, patience));
+}
+
+COMCP_DECL task<void> http_core::drain_here(std::shared_ptr<http_core> self, duration patience)
+{
     try {
-        auto calls = session_table::calls_ended(self->table, patience);
-        co_await on_executor(self->table->executor(), std::move(calls));
+        co_await finish_calls(self, patience);
     } catch (...) {
         // Cancelled: what waits here ends, and so do the sessions.
     }
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation()); // for the close limit at most
     const auto all = self->table->take_all();
     for (const auto& each : all) begin_to_end({each, nullptr}, "the service was closed");
     for (const auto& each : all) {
@@ -28789,6 +29020,11 @@ COMCP_DECL std::size_t http_service::most_body() const { return core_->most_body
 COMCP_DECL std::shared_ptr<http::budget> http_service::memory() const { return core_->memory; }
 
 COMCP_DECL void http_service::abandon() { core_->abandon(); }
+
+COMCP_DECL task<void> http_service::finish_calls(duration patience)
+{
+    return detail::http_core::finish_calls(core_, patience);
+}
 
 COMCP_DECL task<void> http_service::drain(duration patience) { return detail::http_core::drain(core_, patience); }
 
@@ -30480,12 +30716,17 @@ void run_until_signal(asio::io_context& io, Server& server, duration patience, s
 namespace comcp::inline COMCP_ABI
 {
 
+COMCP_DECL http_server::parts::parts(executor ex, const std::shared_ptr<detail::server_core>& served,
+                                     const http_server_options& options)
+    : service(ex, served, options),
+      home(options.is_single_threaded() ? ex : executor(asio::make_strand(ex))),
+      listener(ex, service, options.limits, {.single_threaded = options.is_single_threaded()})
+{}
+
 COMCP_DECL http_server::http_server(executor ex, const std::shared_ptr<detail::server_core>& served,
                                     http_server_options options)
-    : service_(ex, served, options),
-      remote_allowed_(options.remote_allowed()),
-      executor_(ex),
-      listener_(std::move(ex), service_, options.limits, {.single_threaded = options.is_single_threaded()})
+    : parts_(std::make_shared<parts>(std::move(ex), served, options)),
+      remote_allowed_(options.remote_allowed())
 {
     first_.path = options.guard.path;
 }
@@ -30497,30 +30738,59 @@ COMCP_DECL void http_server::bind(std::string_view host, std::uint16_t port)
             fail(errc::invalid_argument, "other machines can reach \"" + std::string(host) +
                                              "\": say who may call with authorize(), or allow_unauthorized_remote()"));
     }
-    const result<void> bound = listener_.bind(host, port);
+    const result<void> bound = parts_->listener.bind(host, port);
     if (!bound) throw error(bound.error());
     if (std::exchange(bound_, true)) return;
     first_.host = host;
-    first_.port = listener_.port();
+    first_.port = parts_->listener.port();
 }
 
 COMCP_DECL void http_server::bind_unix(std::string_view path, mode_t mode)
 {
-    const result<void> bound = listener_.bind_unix(path, mode);
+    const result<void> bound = parts_->listener.bind_unix(path, mode);
     if (!bound) throw error(bound.error());
     if (!std::exchange(bound_, true)) first_.socket = path;
 }
 
 COMCP_DECL std::string http_server::url() const { return bound_ ? first_.url() : std::string(); }
 
+// Both run as coroutines of their own: they go on waiting when the caller is cancelled, which only tells them how.
+
+COMCP_DECL task<void> http_server::serve() { return detail::run_elsewhere(parts_->home, serve_at_home(parts_)); }
+
 COMCP_DECL task<void> http_server::drain(duration patience)
 {
+    return detail::run_elsewhere(parts_->home, drain_at_home(parts_, patience));
+}
+
+COMCP_DECL task<void> http_server::serve_at_home(std::shared_ptr<parts> of)
+{
+    co_await of->listener.run(); // a cancellation cuts the connections in there
+    const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+    if (!detail::is_cancelled(asked)) co_return;
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    co_await of->service.close();
+}
+
+COMCP_DECL task<void> http_server::drain_at_home(std::shared_ptr<parts> of, duration patience)
+{
     constexpr duration to_write = std::chrono::seconds(1); // at least, for answers that exist
-    const timer clock(executor_);
+    const timer clock(of->home);
     const time_point end = detail::deadline_after(clock.now(), patience);
-    listener_.stop();
-    co_await service_.drain(patience);
-    co_await listener_.drain(std::max(end - clock.now(), to_write));
+    of->listener.stop();
+    try {
+        co_await of->service.finish_calls(patience);
+        co_await of->service.close();
+    } catch (const std::exception&) {
+        // Cancelled, before one of the two.
+    }
+    const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
+    if (detail::is_cancelled(asked)) {
+        of->listener.close();
+        co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+        co_await of->service.close();
+    }
+    co_await of->listener.drain(std::max(end - clock.now(), to_write));
 }
 
 namespace detail
@@ -30860,14 +31130,14 @@ COMCP_DECL void line_core::abandon_all()
     on_all([](session& each) { each.abandon(fault(errc::closed, "the server was closed")); });
 }
 
-/// Waits until nothing is accepted any more and no session is left.
+/// Waits until nothing is accepted any more and no session is left. A cancellation brings that about.
 COMCP_DECL task<void> line_core::until_finished()
 {
     if (finished()) co_return;
     waiter end(*lot_);
     waiting_.push_back(&end);
     const close_now when_cancelled{this};
-    co_await end.wait(when_cancelled);
+    co_await end.wait_through(when_cancelled);
     std::erase(waiting_, &end);
 }
 
@@ -31100,10 +31370,34 @@ COMCP_DECL void server_core::close_all()
     });
 }
 
+/// Over HTTP whoever lets go of a session last may be on another thread: a connection, a drain. It is destroyed where
+/// it lives all the same, since a timer of it may be firing there: an armed one stays so up to the close limit after
+/// the end.
+struct destroy_at_home
+{
+    struct burial
+    {
+        explicit burial(session* which) : owned(which) {}
+        void operator()() { owned.reset(); }
+        std::unique_ptr<session> owned;
+    };
+
+    void operator()(session* which) const noexcept
+    {
+        burial last(which); // in place when there is no executor any more, or no memory
+        const comcp::executor home = which->home()->where();
+        try {
+            if (home) asio::dispatch(home, std::move(last));
+        } catch (...) {
+        }
+    }
+};
+
 COMCP_DECL std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
                                                         std::unique_ptr<transport> wire, session_origin from)
 {
-    auto made = std::make_shared<session>(ex, std::move(wire), core->options.limits, core->observer);
+    const std::shared_ptr<session> made(new session(ex, std::move(wire), core->options.limits, core->observer),
+                                        destroy_at_home());
     made->keep_alive(core->policy); // the observer
     made->set_chain(core->chain);
     auto live = std::make_shared<live_session>(*made);
@@ -32472,6 +32766,12 @@ COMCP_DECL void home::post(std::function<void()> work)
     if (executor_) asio::post(executor_, std::move(work));
 }
 
+COMCP_DECL comcp::executor home::where() const
+{
+    const std::lock_guard lock(mutex_);
+    return executor_;
+}
+
 COMCP_DECL void home::leave()
 {
     const std::lock_guard lock(mutex_);
@@ -32520,16 +32820,17 @@ COMCP_DECL task<void> session::perform(std::shared_ptr<session> self, pending_ca
 COMCP_DECL task<void> session::perform_directly(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
 {
     const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
-    self->begin(call, times, caller);
+    self->begin(call, times, caller, self->now());
     if (call.waits_for_room()) co_await wait_for_room(self, call);
     if (call.sent()) co_await self->wait_for_answer(call);
     finish(call);
 }
 
-COMCP_DECL void session::begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller)
+COMCP_DECL void session::begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller,
+                               time_point now)
 {
     call.session_ = this;
-    deadlines_.set(call.total_, times.total, deadlines_.now());
+    deadlines_.set(call.total_, times.total, now);
     call.idle_after_ = times.idle < times.total ? times.idle : no_limit;
     try_to_send(call, caller, false);
 }

@@ -11,6 +11,8 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <future>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -199,6 +201,140 @@ TEST_CASE("A client that breaks its connection under a stream costs nobody else 
         io.stop();
     });
     thread.join();
+}
+
+namespace
+{
+
+/// A server whose tool waits until it is cancelled, on a thread of its own, with a client that called it.
+class waiting_server
+{
+public:
+    waiting_server()
+    {
+        served_.tool("wait", "", [this](comcp::context&) { return wait(this); });
+        http.emplace(io.get_executor(), served_);
+        http->bind("127.0.0.1", 0);
+        spawn(http->serve(), serving);
+        thread_ = std::thread([this] { io.run_for(20s); });
+        client.emplace(http->port());
+        client->connect();
+        client->send(call("wait", "{}"));
+        began_.get_future().wait();
+    }
+    ~waiting_server()
+    {
+        if (thread_.joinable()) join();
+    }
+
+    struct operation
+    {
+        asio::cancellation_signal stop;
+        int ends = 0;
+        bool failed = false;
+        std::size_t sessions_left = 1;
+        bool handler_left = true;
+    };
+    void spawn(comcp::task<void> what, operation& as)
+    {
+        asio::co_spawn(io, std::move(what),
+                       asio::bind_cancellation_slot(as.stop.slot(), [this, &as](std::exception_ptr failure) {
+                           ++as.ends;
+                           as.failed = failure != nullptr;
+                           if (http) as.sessions_left = http->service().sessions();
+                           as.handler_left = running_ != 0;
+                       }));
+    }
+    /// On the thread of the server, and waits for that.
+    template <class Work>
+    void there(Work work)
+    {
+        std::promise<void> done;
+        asio::post(io, [&] {
+            work();
+            done.set_value();
+        });
+        done.get_future().wait();
+    }
+    void cancel(operation& which)
+    {
+        there([&] { which.stop.emit(asio::cancellation_type::terminal); });
+    }
+    void join() { thread_.join(); }
+
+    asio::io_context io;
+    std::optional<comcp::http_server> http;
+    operation serving;
+    operation draining;
+    std::optional<mcp_client> client;
+
+private:
+    struct counted
+    {
+        explicit counted(int& in) : number(in) { ++number; }
+        ~counted() { --number; }
+        int& number;
+    };
+    static comcp::task<std::string> wait(waiting_server* self)
+    {
+        const counted here(self->running_);
+        self->began_.set_value();
+        comcp::timer clock(co_await asio::this_coro::executor);
+        co_await clock.wait_for(1h);
+        co_return "waited";
+    }
+
+    comcp::server served_{"served", "1"};
+    int running_ = 0;
+    std::promise<void> began_;
+    std::thread thread_;
+};
+
+} // namespace
+
+TEST_CASE("Cancelling serve() closes the listener, connections, sessions and calls, and waits for all of them")
+{
+    waiting_server s;
+    const std::uint16_t port = s.http->port();
+    s.cancel(s.serving);
+    s.client->socket().rest();
+    s.join();
+    CHECK(s.io.stopped()); // nothing was left to do
+    CHECK(s.serving.ends == 1);
+    CHECK_FALSE(s.serving.failed);
+    CHECK(s.serving.sessions_left == 0);
+    CHECK_FALSE(s.serving.handler_left);
+    CHECK_FALSE(raw_client(AF_INET).connect(port));
+}
+
+TEST_CASE("Cancelling drain() cuts what it waited for")
+{
+    waiting_server s;
+    s.there([&] { s.spawn(s.http->drain(1h), s.draining); });
+    CHECK_FALSE(s.client->socket().readable(50));
+    s.cancel(s.draining);
+    s.client->socket().rest();
+    s.join();
+    CHECK(s.io.stopped());
+    CHECK(s.draining.ends == 1);
+    CHECK_FALSE(s.draining.failed);
+    CHECK(s.draining.sessions_left == 0);
+    CHECK_FALSE(s.draining.handler_left);
+    CHECK(s.serving.ends == 1);
+    CHECK_FALSE(s.serving.failed);
+}
+
+TEST_CASE("A server may die while it is drained")
+{
+    waiting_server s;
+    s.there([&] { s.spawn(s.http->drain(1h), s.draining); });
+    s.there([&] { s.http.reset(); });
+    s.client->socket().rest();
+    s.join();
+    CHECK(s.io.stopped());
+    CHECK(s.draining.ends == 1);
+    CHECK(s.serving.ends == 1);
+    CHECK_FALSE(s.draining.handler_left);
 }
 
 TEST_CASE("An HTTP server does not listen where nobody is authorized")

@@ -163,6 +163,83 @@ TEST_CASE("All operations survive a forgotten session", "[http_client]")
     again(s.start(s.client().subscribe("a:1")), "resources/subscribe", "{}");
 }
 
+TEST_CASE("The time of a request counts over its first try, the new session and the second try", "[http_client]")
+{
+    recovery_stage s;
+    s.begin();
+    const auto within = comcp::call_options().timeout(10s);
+    const bool is_call = GENERATE(true, false);
+    std::optional<running<comcp::answer>> call;
+    std::optional<running<comcp::resource_result>> read;
+    const char* const method = is_call ? "tools/call" : "resources/read";
+    if (is_call) call.emplace(s.start(s.client().call("greet", {}, within)));
+    else read.emplace(s.start(s.client().read_resource("a:1", within)));
+    const auto done = [&] { return is_call ? call->done() : read->done(); };
+    const auto failure = [&]() -> const comcp::fault& { return is_call ? call->failure() : read->failure(); };
+
+    s.advance(6s);
+    s.web.expect(method).answer(404, "", "");
+    SECTION("with an answer in time")
+    {
+        s.shake_hands("new");
+        s.no_listening();
+        s.advance(3999ms);
+        s.web.expect(method).reply(is_call ? text_result("hello") : R"({"contents":[]})");
+        CHECK(done());
+        CHECK((is_call ? call->succeeded() : read->succeeded()));
+    }
+    SECTION("without an answer in time")
+    {
+        s.shake_hands("new");
+        s.no_listening();
+        s.web.expect(method);
+        s.advance(3999ms);
+        CHECK_FALSE(done());
+        s.advance(1ms);
+        REQUIRE(done());
+        CHECK(failure().code == errc::timed_out);
+        CHECK(failure().fate == outcome::unknown);
+        s.web.expect("notifications/cancelled").accepted();
+    }
+    SECTION("without a new session in time")
+    {
+        auto hello = s.web.expect("initialize");
+        s.advance(3999ms);
+        CHECK_FALSE(done());
+        s.advance(1ms);
+        REQUIRE(done());
+        CHECK(failure().code == errc::timed_out);
+        CHECK(failure().fate == outcome::not_sent);
+        hello.reply(welcome("2025-11-25", everything), "Mcp-Session-Id: new\r\n"); // made for whoever comes next
+        s.web.expect("notifications/initialized").accepted();
+        s.no_listening();
+        auto next = s.start(s.client().call("greet"));
+        s.web.expect("tools/call").reply(text_result("hello"));
+        CHECK(next.succeeded());
+    }
+    CHECK(s.web.quiet());
+}
+
+TEST_CASE("Whoever comes while a new session is made waits no longer than its own time", "[http_client]")
+{
+    recovery_stage s;
+    s.begin();
+    auto first = s.start(s.client().call("greet", {}, comcp::call_options().timeout(15s)));
+    s.web.expect("tools/call").answer(404, "", "");
+    auto hello = s.web.expect("initialize");
+    auto second = s.start(s.client().call("greet", {}, comcp::call_options().timeout(2s)));
+    s.advance(2s);
+    REQUIRE(second.failed_with(errc::timed_out));
+    CHECK(second.failure().fate == outcome::not_sent);
+    CHECK_FALSE(first.done());
+    hello.reply(welcome("2025-11-25", everything), "Mcp-Session-Id: new\r\n");
+    s.web.expect("notifications/initialized").accepted();
+    s.no_listening();
+    s.web.expect("tools/call").reply(text_result("hello"));
+    CHECK(first.succeeded());
+    CHECK(s.web.quiet());
+}
+
 // ---- a connection that broke under a request -----------------------------------------------------------------------
 
 TEST_CASE("What only reads is asked for once more when its connection broke (STREAM 100)", "[http_client]")

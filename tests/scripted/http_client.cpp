@@ -641,6 +641,61 @@ TEST_CASE("A server that says in an answer that the session is gone is believed 
     CHECK(s.web.quiet());
 }
 
+TEST_CASE("The same is believed at the beginning of a stream of events, where nothing can have run [107]",
+          "[http_client]")
+{
+    http_stage s;
+    s.connect("old");
+    const std::string id = GENERATE("", R"("id":null,)", R"("id":%,)");
+    const auto gone = [&](const web_request& to) {
+        std::string out = R"({"jsonrpc":"2.0",)" + id + R"("error":{"code":-32000,"message":"Session not found"}})";
+        if (const auto at = out.find('%'); at != out.npos) out.replace(at, 1, to.id());
+        return out;
+    };
+    auto call = s.start(s.client().call("greet"));
+    auto asked = s.web.expect("tools/call");
+    asked.stream();
+    SECTION("as its first message: one new session, and the call once more")
+    {
+        SECTION("alone") {}
+        SECTION("behind what is no message") { asked.piece(": hello\n\nid: 1\ndata:\n\nevent: other\ndata: 1\n\n"); }
+        asked.event(gone(asked));
+        CHECK(asked.cut());
+        s.welcome_client("new");
+        auto again = s.web.expect("tools/call");
+        CHECK(again.field("Mcp-Session-Id") == "new");
+        SECTION("which is answered")
+        {
+            again.reply(text_result("hello"));
+            CHECK(to_text(call.value()) == "hello");
+            CHECK(s.client().connected());
+        }
+        SECTION("and no further")
+        {
+            again.stream().event(gone(again));
+            REQUIRE(call.failed_with(errc::session_expired));
+            CHECK(call.failure().fate == outcome::not_sent);
+            CHECK(has(call.failure().text, "Session not found"));
+        }
+    }
+    SECTION("behind a message it is the answer: the call may have begun")
+    {
+        asked.event(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}})");
+        asked.event(gone(asked));
+        CHECK(call.failed_with(errc::refused));
+        CHECK(s.client().connected());
+    }
+    SECTION("on a stream that was resumed too")
+    {
+        asked.piece("id: 1\nretry: 1\ndata:\n\n").end_stream();
+        s.advance(1s);
+        s.web.expect("GET").stream().event(gone(asked));
+        CHECK(call.failed_with(errc::refused));
+        CHECK(s.client().connected());
+    }
+    CHECK(s.web.quiet());
+}
+
 TEST_CASE("A call is sent once more and no further", "[http_client]")
 {
     http_stage s;

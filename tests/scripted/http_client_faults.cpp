@@ -703,3 +703,65 @@ TEST_CASE("A call's own time counts above all", "[http_client]")
     s.advance(2min);
     CHECK(s.web.quiet());
 }
+
+TEST_CASE("A refusal whose body never ends is a refusal all the same", "[http_client]")
+{
+    asking s;
+    struct row
+    {
+        int status;
+        const char* fields;
+        errc code;
+        outcome fate;
+    };
+    const auto& [status, fields, code, fate] = GENERATE(values<row>({
+        {401, "WWW-Authenticate: Bearer\r\nContent-Type: application/json\r\n", errc::unauthorized, outcome::not_sent},
+        {403, "Content-Type: text/plain\r\n", errc::forbidden, outcome::not_sent},
+        {429, "Retry-After: 7\r\n", errc::busy, outcome::not_sent},
+        {500, "Content-Type: application/json\r\n", errc::bad_response, outcome::unknown},
+    }));
+    CAPTURE(status);
+    s.asked->raw("HTTP/1.1 " + std::to_string(status) + " X\r\n" + fields);
+    SECTION("which is never begun") { s.asked->raw("Content-Length: 100\r\n\r\n"); }
+    SECTION("which stops")
+    {
+        s.asked->raw("Content-Length: 100\r\n\r\nbecause");
+        s.advance(1999ms);
+        CHECK_FALSE(s.call->done());
+        s.advance(1ms);
+        CHECK(has(s.failure().text, "because"));
+    }
+    SECTION("which goes on")
+    {
+        s.asked->raw("Transfer-Encoding: chunked\r\n\r\n");
+        for (int i = 0; i < 4; ++i) s.asked->after(500ms).piece("because ");
+    }
+    s.advance(2s);
+    REQUIRE(s.call->failed_with(code));
+    CHECK(s.failure().fate == fate);
+    CHECK(s.failure().http->status == status);
+    CHECK(s.failure().http->challenge == (status == 401 ? "Bearer" : ""));
+    CHECK(s.failure().http->retry_after.has_value() == (status == 429));
+    CHECK(s.asked->cut());
+    s.check_next();
+}
+
+TEST_CASE("A lost session and a redirect need no body that ends", "[http_client]")
+{
+    asking s;
+    SECTION("404")
+    {
+        s.asked->raw("HTTP/1.1 404 X\r\nContent-Length: 100\r\n\r\n");
+        s.advance(2s);
+        s.welcome_client("new");
+    }
+    SECTION("307")
+    {
+        s.asked->raw("HTTP/1.1 307 X\r\nLocation: /there\r\nContent-Length: 100\r\n\r\n");
+        s.advance(2s);
+    }
+    CHECK(s.asked->cut());
+    s.web.expect("tools/call").reply(nothing);
+    CHECK(s.call->succeeded());
+    s.check_next();
+}

@@ -332,6 +332,218 @@ TEST_CASE("Whoever gives up while the old stream is looked for leaves nothing be
     CHECK(s.web.open_connections() == 0);
 }
 
+namespace
+{
+
+/// A client that found out once that its server speaks only HTTP+SSE, and closed that session.
+struct remembering_stage : http_stage
+{
+    remembering_stage()
+    {
+        listens = false;
+        connecting.emplace(start(client().connect()));
+        web.expect("initialize").answer(405, "", "");
+        stream.emplace(web.expect("GET"));
+        greet();
+        close();
+    }
+
+    /// The old server's part.
+    void greet()
+    {
+        stream->stream().piece(endpoint_event());
+        auto hello = web.expect("initialize");
+        CHECK(hello.head.target == "/messages?s=1");
+        hello.accepted();
+        stream->event(hello.result_text(welcome("2024-11-05")));
+        web.expect("notifications/initialized").accepted();
+        connecting->value();
+    }
+    void close()
+    {
+        auto closing = start(client().close());
+        CHECK(closing.done());
+        CHECK(web.quiet());
+    }
+    /// The first thing that is asked by the next connect: "GET", or "initialize".
+    std::string asks_again()
+    {
+        connecting.emplace(start(client().connect()));
+        stream.emplace(web.next());
+        CHECK(web.quiet());
+        return stream->method();
+    }
+
+    std::optional<running<void>> connecting;
+    std::optional<web_request> stream;
+};
+
+} // namespace
+
+TEST_CASE("What a fallback found is remembered: whoever connects again asks for the old stream at once (E-54)",
+          "[http_sse]")
+{
+    remembering_stage s;
+    SECTION("after it was closed")
+    {
+        for (int i = 0; i < 3; ++i) {
+            REQUIRE(s.asks_again() == "GET");
+            CHECK(s.stream->head.target == "/mcp");
+            s.greet();
+            s.close();
+        }
+    }
+    SECTION("when the session is lost")
+    {
+        REQUIRE(s.asks_again() == "GET");
+        s.greet();
+        auto call = s.start(s.client().call("greet"));
+        s.web.expect("tools/call").answer(404, "", "");
+        s.stream.emplace(s.web.next());
+        REQUIRE(s.stream->method() == "GET");
+        s.greet();
+        auto asked = s.web.expect("tools/call");
+        asked.accepted();
+        s.stream->event(asked.result_text(nothing));
+        CHECK(call.succeeded());
+    }
+    SECTION("up to an hour, so that a server which has both is found")
+    {
+        s.advance(1h - 1ms);
+        REQUIRE(s.asks_again() == "GET");
+        s.greet(); // which is not another hour
+        s.close();
+        s.advance(1ms);
+        REQUIRE(s.asks_again() == "initialize");
+        s.stream->answer(405, "", "");
+        s.stream.emplace(s.web.expect("GET"));
+        s.greet();
+        s.close();
+        CHECK(s.asks_again() == "GET");
+    }
+    SECTION("but each description knows for itself")
+    {
+        s.make(s.server());
+        CHECK(s.asks_again() == "initialize");
+    }
+}
+
+TEST_CASE("A server that was replaced by a newer one is found again, also by the client that remembers (E-54)",
+          "[http_sse]")
+{
+    remembering_stage s;
+    REQUIRE(s.asks_again() == "GET");
+    SECTION("which says so itself: in the same attempt")
+    {
+        const int how = GENERATE(400, 404, 405, 406, 200, 204);
+        CAPTURE(how);
+        s.stream->answer(how, how == 200 ? "text/html" : "", "");
+        auto hello = s.web.expect("initialize");
+        CHECK(hello.head.target == "/mcp");
+        hello.reply(welcome("2025-11-25"), "Mcp-Session-Id: s-1\r\n");
+        s.web.expect("notifications/initialized").accepted();
+        s.connecting->value();
+        s.web.expect("GET").answer(405, "", "");
+        auto closing = s.start(s.client().close());
+        s.web.expect("DELETE").answer(200, "", "");
+        CHECK(closing.succeeded());
+        CHECK(s.asks_again() == "initialize");
+    }
+    SECTION("which opens another stream: in the next one")
+    {
+        s.stream->stream().piece(": hello\n\n");
+        s.advance(20s);
+        CHECK(s.connecting->failed_with(errc::timed_out));
+        CHECK(s.asks_again() == "initialize");
+    }
+    SECTION("and one that knows neither says so once")
+    {
+        s.stream->answer(404, "", "");
+        s.web.expect("initialize").answer(404, "", "");
+        s.web.expect("GET").answer(404, "", "");
+        CHECK(s.connecting->failed_with(errc::bad_response));
+        CHECK(s.web.quiet());
+        CHECK(s.asks_again() == "initialize");
+    }
+}
+
+TEST_CASE("A server that is away or wants credentials is no newer one", "[http_sse]")
+{
+    remembering_stage s;
+    REQUIRE(s.asks_again() == "GET");
+    SECTION("401")
+    {
+        s.stream->answer(401, "", "", "WWW-Authenticate: Bearer\r\n");
+        CHECK(s.connecting->failed_with(errc::unauthorized));
+        CHECK(s.connecting->failure().http->challenge == "Bearer");
+    }
+    SECTION("403")
+    {
+        s.stream->answer(403, "", "");
+        CHECK(s.connecting->failed_with(errc::forbidden));
+    }
+    SECTION("503")
+    {
+        s.stream->answer(503, "", "", "Retry-After: 1\r\n");
+        CHECK(s.connecting->failed_with(errc::busy));
+    }
+    SECTION("a connection that breaks")
+    {
+        s.stream->reset();
+        CHECK(s.connecting->failed_with(errc::peer_gone));
+    }
+    CHECK(s.connecting->failure().fate == outcome::not_sent);
+    REQUIRE(s.asks_again() == "GET");
+    s.greet();
+}
+
+TEST_CASE("Over the old transport too, a refusal whose body never ends is a refusal", "[http_sse]")
+{
+    const std::string_view head = "HTTP/1.1 401 X\r\nWWW-Authenticate: Bearer\r\nContent-Type: text/plain\r\n"
+                                  "Content-Length: 100\r\n\r\nlog in";
+    SECTION("of the stream")
+    {
+        old_stage s;
+        auto connecting = s.ask();
+        s.stream->raw(head);
+        s.advance(1999ms);
+        CHECK_FALSE(connecting.done());
+        s.advance(1ms);
+        REQUIRE(connecting.failed_with(errc::unauthorized));
+        CHECK(connecting.failure().http->challenge == "Bearer");
+        CHECK(has(connecting.failure().text, "log in"));
+        CHECK(s.stream->cut());
+    }
+    SECTION("of a redirected stream")
+    {
+        old_stage s;
+        auto connecting = s.ask();
+        s.stream->raw("HTTP/1.1 307 X\r\nLocation: /other\r\nContent-Length: 100\r\n\r\nthere");
+        s.advance(2s);
+        CHECK(s.stream->cut());
+        s.stream.emplace(s.web.expect("GET"));
+        CHECK(s.stream->head.target == "/other");
+        s.stream->stream().piece(endpoint_event());
+        s.greet();
+        connecting.value();
+    }
+    SECTION("of a message")
+    {
+        old_stage s;
+        s.connect_old();
+        auto call = s.start(s.client().call("greet"));
+        auto asked = s.web.expect("tools/call");
+        asked.raw(head);
+        s.advance(2s);
+        REQUIRE(call.failed_with(errc::unauthorized));
+        CHECK(call.failure().fate == outcome::not_sent);
+        CHECK(call.failure().http->challenge == "Bearer");
+        CHECK(has(call.failure().text, "log in"));
+        CHECK(asked.cut());
+        s.check_next();
+    }
+}
+
 // ---- the endpoint --------------------------------------------------------------------------------------------------
 
 TEST_CASE("A server that is known to be old is asked for its stream at once", "[http_sse]")

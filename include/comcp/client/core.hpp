@@ -99,8 +99,9 @@ struct client_core
 /// *Errors*: errc::closed when there is none.
 std::shared_ptr<session> open_session(const client_core& core);
 
-/// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up.
-task<void> renewed(std::shared_ptr<client_core> core);
+/// Waits until there is a session that the server knows. It is made beside those that wait: one of them may give up,
+/// at `by` at the latest.
+task<void> renewed(std::shared_ptr<client_core> core, time_point by);
 
 /// Whether the server declared what a method needs, and the negotiated revision has it (B-6).
 bool declares(const client_session& role, const session& in, std::string_view what);

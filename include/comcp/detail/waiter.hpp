@@ -126,6 +126,14 @@ public:
 
     asio::awaitable<void> wait();
 
+    /// The same, but the coroutine waits on for `complete()`, which what `on_cancel` begins leads to: it must not
+    /// complete in place.
+    template <class OnCancel>
+    asio::awaitable<void> wait_through(OnCancel on_cancel)
+    {
+        return wait(staying<OnCancel>{on_cancel});
+    }
+
     /// The same for a wait that only its owner ends: a cancellation of the caller changes nothing.
     asio::awaitable<void> wait_uncancelled() { return wait(never()); }
 
@@ -140,6 +148,13 @@ public:
 private:
     struct never
     {};
+    template <class OnCancel>
+    struct staying
+    {
+        OnCancel clean_up;
+        void operator()() const { clean_up(); }
+        static constexpr bool stays = true;
+    };
 
     template <class Handler>
     Handler take()
@@ -168,7 +183,7 @@ private:
             slot.assign([this, on_cancel](asio::cancellation_type type) mutable {
                 if (!run_ || type == asio::cancellation_type::none) return;
                 on_cancel();
-                if (!run_) return;
+                if (!run_ || requires { OnCancel::stays; }) return;
                 lot_.unlink(*this);
                 run_ = nullptr;
                 handler resumed = take<handler>();

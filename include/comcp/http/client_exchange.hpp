@@ -82,8 +82,9 @@ private:
     void deliver_answer(client_connection* from);
     void deliver_oversized(const rpc::oversize_facts& facts);
     bool answered_all_the_same();
-    /// The body is an error that says so.
-    bool says_session_gone() const;
+    /// The body, or the first message of the stream, is an error that says so.
+    bool says_session_gone(std::string_view text) const;
+    void forgotten(std::string_view why);
     /// The stream ended, or broke.
     void stream_ended();
     /// The status was no success, or the content no answer.
@@ -106,6 +107,7 @@ private:
     bool resuming_ = false;
     bool in_session_ = false;
     bool answered_ = false;            // the session wants no more of it
+    bool spoke_ = false;               // a message came on its stream
     bool repeated_ = false;            // a GET or DELETE that an idle connection lost
     unsigned attempt_ = 0;             // GETs since the last event
     unsigned redirects_ = 0;           // since the last response that was none

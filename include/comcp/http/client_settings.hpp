@@ -6,6 +6,7 @@
 
 #include <comcp/detail/random.hpp>
 #include <comcp/http/connector.hpp>
+#include <comcp/http/fallback_memory.hpp>
 #include <comcp/http/fields.hpp>
 #include <comcp/http/limits.hpp>
 #include <comcp/http/listen_address.hpp>
@@ -40,24 +41,29 @@ struct client_times
     duration notice = std::chrono::seconds(60);
     /// For the rest of a response whose answer has come; then its connection is cut.
     duration rest = std::chrono::seconds(5);
+    /// For the body of a refusal, which only says more of it: what has not come by then is not waited for.
+    duration refusal = std::chrono::seconds(2);
     /// A connection that is not used is closed.
     duration unused = std::chrono::seconds(30);
+    /// How long a server that was found to speak only HTTP+SSE is asked for that first.
+    duration remembered = std::chrono::hours(1);
 };
 
 struct client_settings
 {
-    explicit client_settings(url endpoint) : to(std::move(endpoint)) {}
+    explicit client_settings(url endpoint) : to(std::move(endpoint)), old(std::make_shared<fallback_memory>()) {}
 
     url to;
     http::fields fields; ///< of the host; sent to the origin of `to` only
     comcp::limits bounds;
     http_limits head;
     client_times times;
-    std::shared_ptr<connector> door; ///< null: TCP
-    bool listens = true;             ///< opens a stream for what the server says outside of requests
-    bool other_origins = false;      ///< redirects may lead to other origins, never from https to http
-    std::string endpoint_prefix;     ///< of HTTP+SSE: what a proxy takes off the paths that its server sees
-    std::size_t connections = 256;   ///< of requests at the same time; further ones wait
+    std::shared_ptr<connector> door;      ///< null: TCP
+    bool listens = true;                  ///< opens a stream for what the server says outside of requests
+    bool other_origins = false;           ///< redirects may lead to other origins, never from https to http
+    std::string endpoint_prefix;          ///< of HTTP+SSE: what a proxy takes off the paths that its server sees
+    std::shared_ptr<fallback_memory> old; ///< of this endpoint, in all copies
+    std::size_t connections = 256;        ///< of requests at the same time; further ones wait
     std::size_t idle_connections = 8;
     /// Before a stream that ended is opened again; empty: never.
     std::function<std::optional<duration>(const reconnect_facts&)> reconnect;

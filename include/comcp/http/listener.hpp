@@ -71,7 +71,7 @@ public:
     /// Accepts and serves, until the listener was closed or drained and no connection is left.
     ///
     /// *Errors*: none: when the system has no descriptor or memory for a connection, it tries again after 10 ms, up to
-    /// 1 s. *Cancellation*: closes the listener at once.
+    /// 1 s. *Cancellation*: closes the listener at once, and returns when no connection is left.
     task<void> run();
 
     /// Serves a connected stream like an accepted connection, while the listener runs. From then on the stream is used
@@ -84,7 +84,7 @@ public:
 
     /// The same, gives requests in flight `time` to end, cuts them then, and returns when no connection is left.
     ///
-    /// *Cancellation*: closes the listener at once.
+    /// *Cancellation*: as that of `run()`.
     task<void> drain(duration time);
 
     /// Closes everything at once. It does not wait: `run()` returns when nothing is left. With several threads the

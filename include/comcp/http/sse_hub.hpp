@@ -36,14 +36,15 @@ class sse_stream final : public client_request
 public:
     explicit sse_stream(sse_hub& hub) : hub_(hub) {}
 
+    /// What a refusal says, as far as it has come; false when it was none. At most once.
+    bool conclude();
+
     std::uint64_t on_head(const response_head& response) override;
     void on_body(std::string_view piece) override;
     void on_end() override;
     void on_broken(broken_request how) override;
 
 private:
-    void conclude();
-
     sse_hub& hub_;
     std::optional<sse_parser> events_; // of a response that is a stream
     bool refused_ = false;
@@ -122,6 +123,8 @@ public:
     void on_event(const sse_event& event);
     /// Something was read on the stream.
     void heard();
+    /// It was refused: only the body, which may say why, is still to come.
+    void limit_refusal() { limit_opening(with_.times.refusal); }
     /// The stream is elsewhere, if it may be there.
     void follow(const refusal& to, fault why);
     /// The endpoint is elsewhere.
@@ -175,6 +178,7 @@ private:
     bool has_room_for(const sse_post& what) const;
     bool something_to_tell() const;
     void serve_waiting();
+    void limit_opening(duration most);
     void opening_expired();
     void silence_expired();
     void drop_unused();
@@ -187,6 +191,7 @@ private:
     comcp::detail::owned_deadline<sse_hub, &sse_hub::opening_expired> opening_{*this};
     comcp::detail::owned_deadline<sse_hub, &sse_hub::silence_expired> silence_{*this};
     comcp::detail::owned_deadline<sse_hub, &sse_hub::drop_unused> unused_{*this};
+    time_point open_by_ = time_point::max();
     url url_;
     unsigned redirects_ = 0;
     std::shared_ptr<const url> endpoint_;
@@ -202,6 +207,7 @@ private:
     bool gate_next_ = false;
     std::size_t notices_ = 0;
 
+    std::shared_ptr<sse_stream> asked_; // while it is opened
     std::shared_ptr<client_connection> stream_;
     std::vector<std::shared_ptr<client_connection>> connections_; // with that of the stream
     connection_pool pool_;

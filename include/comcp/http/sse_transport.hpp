@@ -27,6 +27,11 @@ std::unique_ptr<transport> make_sse_transport(client_settings with);
 /// or 405 and the same URL gives a stream that names an endpoint (2025-11-25, transports: backwards compatibility,
 /// E-52). A JSON-RPC error with 400 or 404 comes from a Streamable HTTP server: then it is not tried.
 ///
+/// That a server speaks HTTP+SSE is remembered in the settings, for `client_times::remembered`: until then the stream
+/// is asked for first (E-54). Another answer to that is taken for a newer server and forgets it: the POST follows at
+/// once. So does, but with the next transport only, a stream that names no endpoint in time. What says nothing about
+/// the kind is told as it is: 401, 403, 429, 5xx, no connection.
+///
 /// Where it did not help, `initialize` fails with the error of the POST, which tells of both; with that of the GET when
 /// this was 401 or 403, or named an endpoint that cannot be used.
 std::unique_ptr<transport> make_fallback_transport(client_settings with);

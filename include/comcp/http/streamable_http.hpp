@@ -76,6 +76,9 @@ public:
     }
     /// Whether HTTP+SSE (2024-11-05) is tried when the server knows no POST at the URL, that is, when it answers the
     /// first one with 405, or with 400 or 404 and no JSON-RPC error; on by default.
+    ///
+    /// What was found is remembered for an hour in this description and its copies: clients that connect again ask for
+    /// the old stream at once, and for Streamable HTTP in the same attempt when the answer is no such stream.
     streamable_http& sse_fallback(bool value)
     {
         sse_ = value ? sse_use::fallback : sse_use::never;

@@ -60,6 +60,7 @@ public:
 
     static task<refusal> refuse(std::shared_ptr<http_core> self, http::request& head);
     static task<http::response> handle(std::shared_ptr<http_core> self, http::request whole);
+    static task<void> finish_calls(std::shared_ptr<http_core> self, duration patience);
     static task<void> drain(std::shared_ptr<http_core> self, duration patience);
 
     /// The service dies: ends all sessions at once, by posts.
@@ -86,6 +87,7 @@ private:
     static task<http::response> answer_to_old(const std::shared_ptr<http_core>& self, http::request& whole);
     static task<http::response> unknown_session(http::request& whole);
     static task<http::response> end_session(std::shared_ptr<http_core> self, http::request& whole);
+    static task<void> drain_here(std::shared_ptr<http_core> self, duration patience);
     /// A POST of a session that there is.
     static task<http::response> post(std::shared_ptr<http_core> self, session_table::in_use used, http::request& whole);
     /// A POST without a session: it makes one, or is one by itself.

@@ -48,7 +48,8 @@ public:
 
     /// Takes no more requests (503 with Retry-After), lets calls that run end within `patience`, then ends all sessions
     /// and their streams, and waits for that. May be called again with less patience.
-    /// *Cancellation*: stops waiting; sessions end all the same.
+    /// *Cancellation*: calls are cancelled; it returns when all sessions have ended, after the server's close limit at
+    /// the latest.
     task<void> drain(duration patience);
     /// The same without patience: handlers are cancelled.
     task<void> close() { return drain(duration::zero()); }
@@ -63,6 +64,10 @@ public:
     const http_service_options& options() const;
 
 private:
+    friend class http_server;
+    /// The first part of `drain`: no more requests, and calls that run end. *Cancellation*: stops waiting.
+    task<void> finish_calls(duration patience);
+
     std::shared_ptr<detail::http_core> core_;
 };
 

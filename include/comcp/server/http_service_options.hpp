@@ -167,7 +167,8 @@ public:
 
     /// Also serves clients of the HTTP+SSE transport of 2024-11-05, at two more paths: GET of `stream` opens a session,
     /// whose messages are posted to `messages`. Host, Origin, authorization, sessions and limits are as at the
-    /// endpoint; the session ends with its stream. Clients are told `messages`, or `announced` where somebody in front
+    /// endpoint; the session ends with its stream, so it is never in a session store: without its stream nothing is
+    /// left that another process could go on with. Clients are told `messages`, or `announced` where somebody in front
     /// changes paths: "/api/messages", or a whole URL.
     /// *Errors*: errc::invalid_argument, when the service is made, for paths that do not begin with '/', have a query,
     /// or are not different from each other and from that of the endpoint.

@@ -46,7 +46,7 @@ private:
 /// Serves a server's tools over HTTP. Destroying it closes it at once.
 ///
 /// Thread rule: any thread, unless the options say that it is single-threaded. It, its server and the io_context may
-/// end in any order; where several threads run the context, it ends after `serve()` has returned.
+/// end in any order; where several threads run the context, that ends after `serve()` has returned.
 class http_server
 {
 public:
@@ -57,6 +57,10 @@ public:
         : http_server(std::move(ex), served.core(), std::move(options))
     {}
     http_server(executor ex, const std::shared_ptr<detail::server_core>& served, http_server_options options);
+    http_server(const http_server&) = delete;
+    http_server& operator=(const http_server&) = delete;
+    /// Like `close()`.
+    ~http_server() { close(); }
 
     /// Listens at an IP address, or at "localhost": both families with the same port. Port 0 takes a free one. May be
     /// called several times before `serve()`.
@@ -71,31 +75,48 @@ public:
     /// *Errors*: those of the system; errc::invalid_argument for a path that a Unix socket cannot have.
     void bind_unix(std::string_view path, mode_t mode = 0600);
     /// The port of the first TCP address; 0 when there is none.
-    std::uint16_t port() const { return listener_.port(); }
+    std::uint16_t port() const { return parts_->listener.port(); }
     /// What a client on this machine connects to: the first address; empty before `bind`.
     std::string url() const;
 
-    /// Serves until the server is closed or drained. *Cancellation*: closes it at once.
-    task<void> serve() { return listener_.run(); }
+    /// Serves until the server is closed or drained.
+    ///
+    /// *Cancellation*: closes the listener and cuts all connections, cancels the calls that run and ends all sessions;
+    /// it returns when nothing of that is left: at once, or for handlers that do not heed it after the server's close
+    /// limit.
+    task<void> serve();
     /// Accepts nothing any more, gives calls that run `patience` to end, ends sessions and streams, and returns when no
-    /// connection is left. *Cancellation*: closes it at once.
+    /// connection is left.
+    ///
+    /// *Cancellation*: what it waits for is not waited for any longer, but cut, as by cancelling `serve()`. It returns
+    /// when nothing is left.
     task<void> drain(duration patience);
-    /// Closes everything at once; `serve()` returns when nothing is left.
+    /// Closes everything at once, without waiting; `serve()` returns when no connection is left.
     void close()
     {
-        listener_.close();
-        service_.abandon();
+        parts_->listener.close();
+        parts_->service.abandon();
     }
 
-    const http_service& service() const { return service_; }
+    const http_service& service() const { return parts_->service; }
 
 private:
-    http_service service_;
+    /// Held by `serve` and `drain` too: the server may die while they wait.
+    struct parts
+    {
+        parts(executor ex, const std::shared_ptr<detail::server_core>& served, const http_server_options& options);
+
+        http_service service;
+        executor home;           // of `serve` and `drain`
+        http::listener listener; // the last: it asks the service
+    };
+    static task<void> serve_at_home(std::shared_ptr<parts> of);
+    static task<void> drain_at_home(std::shared_ptr<parts> of, duration patience);
+
+    std::shared_ptr<parts> parts_;
     bool remote_allowed_;
-    executor executor_;
     bool bound_ = false;
     http::listen_address first_;
-    http::listener listener_; // the last: it asks the service
 };
 
 namespace detail

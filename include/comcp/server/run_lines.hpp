@@ -99,10 +99,11 @@ public:
     /// Serves until the server is closed or drained.
     ///
     /// *Errors*: errc::invalid_argument when a blocking tool has no executor. When the system has no descriptor for a
-    /// connection, it tries again after 10 ms, up to 1 s. *Cancellation*: closes it at once.
+    /// connection, it tries again after 10 ms, up to 1 s. *Cancellation*: closes it at once, and returns when nothing
+    /// is left.
     task<void> serve();
     /// Accepts nothing any more and reads nothing any more, gives calls that run `patience` to end (and no longer than
-    /// the server's close limit), and returns when no session is left. *Cancellation*: closes it at once.
+    /// the server's close limit), and returns when no session is left. *Cancellation*: as that of `serve()`.
     task<void> drain(duration patience);
     /// Closes everything at once; `serve()` returns when nothing is left.
     void close();

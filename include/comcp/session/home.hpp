@@ -22,11 +22,14 @@ public:
     /// Runs `work` on the session's executor, or never.
     void post(std::function<void()> work);
 
+    /// The session's executor; empty once the context is about to end.
+    comcp::executor where() const;
+
     /// The context is about to end.
     void leave();
 
 private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     comcp::executor executor_;
 };
 

@@ -87,6 +87,7 @@ public:
     const comcp::executor& executor() const { return executor_; }
     const std::shared_ptr<detail::home>& home() const { return home_; }
     const limits& bounds() const { return limits_; }
+    time_point now() const { return deadlines_.now(); }
     parking_lot& lot() { return *lot_; }
     session_statistics statistics() const { return statistics_; }
     observer_ref observer() const { return observer_; }
@@ -134,8 +135,8 @@ public:
     // The steps of `perform` without middleware, in this order, for the operation that is called most: a frame less for
     // each call.
 
-    /// Sends it when there is room. `caller` is the state of the coroutine that will wait.
-    void begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller);
+    /// Sends it when there is room. `caller` is the state of the coroutine that will wait; the time counts from `now`.
+    void begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller, time_point now);
     /// Only for a call that waits for room: afterwards it was sent or has failed.
     static task<void> wait_for_room(std::shared_ptr<session> self, pending_call& call);
     /// Only for a call that was sent.

@@ -177,7 +177,14 @@ struct renewal_ended
     void operator()(std::exception_ptr) const {}
 };
 
-COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
+/// Wakes whoever waits: one of them finds its time over.
+struct look_at_clock
+{
+    wait_list* waiting;
+    void operator()() const { waiting->wake_all(); }
+};
+
+COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core, time_point by)
 {
     if (core->closed) throw error(fail(errc::closed, "the client was closed"));
     const comcp::executor ex = co_await asio::this_coro::executor;
@@ -187,11 +194,16 @@ COMCP_DECL task<void> renewed(std::shared_ptr<client_core> core)
         renewal = core->renewing = std::make_shared<client_renewal>(ex);
         asio::co_spawn(ex, renew_session(core, renewal), renewal_ended());
     }
+    comcp::timer limit(ex);
+    if (by != time_point::max()) limit.start(by, look_at_clock{&renewal->waiting});
     while (!renewal->done) {
         co_await renewal->waiting.wait();
         const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
         if (is_cancelled(asked)) throw error(fail(errc::cancelled, "cancelled before it was sent"));
+        if (!renewal->done && limit.now() >= by)
+            throw error(fail(errc::timed_out, "the server forgot the session, and no new one was there in time"));
     }
+    limit.cancel();
     if (!renewal->failed) co_return;
     fault why = *renewal->failed;
     why.fate = outcome::not_sent;

@@ -97,6 +97,33 @@ COMCP_DECL void require(const client_session& role, const session& in, std::stri
     throw error(std::move(why));
 }
 
+/// The times of a request that may be made again: the total counts over both tries and what lies between them.
+class attempts
+{
+public:
+    explicit attempts(call_timeouts whole) : whole_(whole) {}
+
+    /// When all of it must be over, counted from the first time that this is asked.
+    time_point by(time_point now)
+    {
+        if (!by_) by_ = deadline_after(now, whole_.total);
+        return *by_;
+    }
+    /// For the try that begins now. *Errors*: errc::timed_out when nothing is left.
+    call_timeouts left(time_point now)
+    {
+        call_timeouts out = whole_;
+        if (by(now) == time_point::max()) return out;
+        out.total = *by_ - now;
+        if (out.total <= duration::zero()) throw error(fail(errc::timed_out, "no time is left to send it again"));
+        return out;
+    }
+
+private:
+    call_timeouts whole_;
+    std::optional<time_point> by_;
+};
+
 // ---- lists ---------------------------------------------------------------------------------------------------------
 
 template <class Item>
@@ -132,9 +159,15 @@ task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr
 template <class Item>
 task<list_of<Item>> list_here(std::shared_ptr<client_core> core, call_timeouts times)
 {
+    const executor here = co_await asio::this_coro::executor;
+    attempts tries(times);
     for (bool again = false;; again = true) {
-        if (core->expired) co_await renewed(core);
+        if (core->expired) {
+            const time_point by = tries.by(comcp::timer(here).now());
+            co_await renewed(core, by);
+        }
         const auto session = open_session(*core);
+        times = tries.left(session->now());
         try {
             // The cursors of one session mean nothing in another one: all pages are asked for again.
             auto listing = list_once<Item>(core, session, times);
@@ -184,10 +217,16 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
     }
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
+    attempts tries(times);
     const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
     for (bool again = false;; again = true) {
-        if (core->expired) co_await renewed(core);
+        if (core->expired) {
+            const time_point by = tries.by(comcp::timer(here).now());
+            co_await renewed(core, by);
+        }
         const auto session = open_session(*core);
+        const time_point now = session->now();
+        times = tries.left(now);
         try {
             const auto request =
                 std::make_unique<tool_request>(*session, *core->role->notices(), tool, arguments, options, wants_token,
@@ -196,7 +235,7 @@ COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::stri
                 auto performing = session::perform(session, *request, times);
                 co_await std::move(performing);
             } else {
-                session->begin(*request, times, caller);
+                session->begin(*request, times, caller, now);
                 if (request->waits_for_room()) co_await session::wait_for_room(session, *request);
                 if (request->sent()) co_await session->wait_for_answer(*request);
                 session::finish(*request);
@@ -216,9 +255,15 @@ task<typename Question::result> ask_here(std::shared_ptr<client_core> core, Ques
 {
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
+    attempts tries(times);
+    const executor here = co_await asio::this_coro::executor;
     for (bool again = false;; again = true) {
-        if (core->expired) co_await renewed(core);
+        if (core->expired) {
+            const time_point by = tries.by(comcp::timer(here).now());
+            co_await renewed(core, by);
+        }
         const auto session = open_session(*core);
+        times = tries.left(session->now());
         if constexpr (!std::same_as<Question, raw_question>) require(*core->role, *session, what.method());
         try {
             question_call<Question> call(*session, *core->role->notices(), what, options, wants_token,

@@ -68,6 +68,10 @@ COMCP_DECL void client_exchange::time_is_up()
     }
     const bool asked = on_ != nullptr;
     leave_connection();
+    if (phase_ == phase::refused) { // the head said it all
+        if (!text_.empty()) whole_ = text_;
+        return conclude(nullptr);
+    }
     if (answered_ || what_ == sent_kind::end_session) return finish();
     if (phase_ == phase::events) return stream_ended();
     fault why = fail(errc::timed_out, "no response within the time limit");
@@ -121,7 +125,7 @@ COMCP_DECL std::uint64_t client_exchange::on_head(const response_head& response)
     }
     phase_ = phase::refused;
     refusal_ = read_refusal(response);
-    hub_.set_due(*this, hub_.settings().times.notice);
+    hub_.set_due(*this, hub_.settings().times.refusal);
     return rule_.look_in_body ? hub_.settings().bounds.message : drained_at_most;
 }
 
@@ -154,7 +158,7 @@ COMCP_DECL void client_exchange::on_end()
             problem_ = "it is empty";
             return give_up(status_fault());
         }
-        if (says_session_gone()) return conclude(was_on);
+        if (says_session_gone(whole_)) return conclude(was_on);
         return deliver_answer(was_on);
     case phase::events: return stream_ended();
     case phase::refused:
@@ -207,12 +211,23 @@ COMCP_DECL void client_exchange::read_stream(std::string_view piece)
     while (phase_ == phase::events && events_->next(event)) {
         attempt_ = 0;
         if (event.oversized) {
+            spoke_ = true;
             hub_.keep(on_, nullptr);
             deliver_oversized(event.facts);
         } else if (!event.blank() && event.type == "message") { // E-37
+            if (!std::exchange(spoke_, true) && says_session_gone(event.data)) return forgotten(event.data);
             deliver(event.data, piece);
         }
     }
+}
+
+/// Before anything else was said: whoever does not know the session ran nothing in it.
+COMCP_DECL void client_exchange::forgotten(std::string_view why)
+{
+    text_ = why;
+    whole_ = text_;
+    leave_connection();
+    conclude(nullptr);
 }
 
 /// An exchange that has its answer keeps the limit that it has for the rest.
@@ -274,14 +289,14 @@ COMCP_DECL bool client_exchange::answered_all_the_same()
     return answer_counts(rule_, code);
 }
 
-COMCP_DECL bool client_exchange::says_session_gone() const
+COMCP_DECL bool client_exchange::says_session_gone(std::string_view text) const
 {
     constexpr std::size_t most = 4096; // answers are parsed by the session; of such an error more is not needed
-    const bool may_say = rule_.what == reply::json || rule_.look_in_body;
+    const bool may_say = rule_.what == reply::json || rule_.what == reply::stream || rule_.look_in_body;
     if (!may_say || !in_session_ || what_ != sent_kind::request || resuming_) return false;
-    if (whole_.size() > most || whole_.find("\"error\"") == whole_.npos) return false;
+    if (text.size() > most || text.find("\"error\"") == text.npos) return false;
     rpc::parser parser(hub_.settings().bounds.depth);
-    const rpc::parsed& read = parser.parse(whole_);
+    const rpc::parsed& read = parser.parse(text);
     if (read.state != rpc::parsed::status::message || read.msg.type != rpc::message::kind::error) return false;
     // Whoever does not know the session often does not read the id either.
     if (read.msg.has_id && read.msg.id.decimal() != static_cast<std::int64_t>(number_)) return false;
@@ -292,7 +307,7 @@ COMCP_DECL bool client_exchange::says_session_gone() const
 COMCP_DECL void client_exchange::conclude(client_connection* from)
 {
     if (answered_) return finish();
-    if (says_session_gone()) rule_ = reply_rule{reply::session_gone, outcome::not_sent};
+    if (says_session_gone(whole_)) rule_ = reply_rule{reply::session_gone, outcome::not_sent};
     if (rule_.what == reply::redirected) return follow();
     if (what_ == sent_kind::request && !resuming_ && answered_all_the_same()) return deliver_answer(from);
     // A server that does not know its own stream may still know the session.

@@ -186,14 +186,14 @@ COMCP_DECL void listener_core::stop_accepting()
     asio::post(home_, [self = shared_from_this()] { self->wake(); });
 }
 
-/// Waits until nothing is accepted any more and no connection is left.
+/// Waits until nothing is accepted any more and no connection is left. A cancellation brings that about.
 COMCP_DECL task<void> listener_core::until_finished()
 {
     if (finished()) co_return;
     comcp::detail::waiter end(*lot_);
     waiting_.push_back(&end);
     const close_now when_cancelled{this};
-    co_await end.wait(when_cancelled);
+    co_await end.wait_through(when_cancelled);
     std::erase(waiting_, &end);
 }
 

@@ -77,6 +77,7 @@ COMCP_DECL std::uint64_t sse_stream::on_head(const response_head& response)
     else if (response.status < 300) problem_ = "its content is no stream of events";
     refused_ = true;
     refusal_ = read_refusal(response);
+    hub_.limit_refusal();
     return sse_reply_bytes;
 }
 
@@ -93,21 +94,23 @@ COMCP_DECL void sse_stream::on_body(std::string_view piece)
 
 COMCP_DECL void sse_stream::on_end()
 {
-    if (refused_) return conclude();
+    if (conclude()) return;
     hub_.lose(fail(errc::peer_gone, "the server ended the stream of the session"));
 }
 
 COMCP_DECL void sse_stream::on_broken(broken_request how)
 {
-    if (refused_) return conclude();
+    if (conclude()) return;
     hub_.lose(broken_fault(how));
 }
 
-COMCP_DECL void sse_stream::conclude()
+COMCP_DECL bool sse_stream::conclude()
 {
+    if (!std::exchange(refused_, false)) return false;
     fault why = to_fault(refusal_, rule_, problem_, text_);
     if (rule_.what == reply::redirected) hub_.follow(refusal_, std::move(why));
     else hub_.lose(std::move(why));
+    return true;
 }
 
 COMCP_DECL void sse_hub::ask()
@@ -116,6 +119,7 @@ COMCP_DECL void sse_hub::ask()
     request_head head = common_head(url_, "GET", with_.fields, {}, {});
     head.fields.add("Accept", "text/event-stream");
     if (result<void> bad = print(request->head, head); !bad) return lose(std::move(bad).error());
+    asked_ = request;
     stream_ = make_connection(url_);
     connect(stream_, url_, request);
 }
@@ -126,6 +130,7 @@ COMCP_DECL void sse_hub::follow(const refusal& to, fault why)
     if (!there) return lose(std::move(why));
     if (there->origin() != url_.origin()) with_.fields.clear(); // what the host gave was for the other one
     url_ = *there;
+    limit_opening(no_limit);
     ask();
 }
 
@@ -160,6 +165,7 @@ COMCP_DECL void sse_hub::on_endpoint(std::string_view told)
     if (!to) return lose(std::move(to).error());
     endpoint_ = std::make_shared<const url>(*std::move(to));
     opening_.clear();
+    asked_.reset();
     phase_ = phase::open;
     deadlines_.set(silence_, with_.times.idle, now());
     write_post_head();
@@ -172,14 +178,23 @@ COMCP_DECL void sse_hub::lose(fault why)
     why_ = std::move(why);
     why_.fate = outcome::unknown;
     opening_.clear();
+    asked_.reset();
     silence_.clear();
     if (const auto gone = std::exchange(stream_, nullptr)) gone->cut();
+}
+
+COMCP_DECL void sse_hub::limit_opening(duration most)
+{
+    const duration left = open_by_ == time_point::max() ? no_limit : open_by_ - now();
+    deadlines_.set(opening_, std::min(most, left), now());
 }
 
 COMCP_DECL void sse_hub::opening_expired()
 {
     const auto self = shared_from_this();
-    lose(fail(errc::timed_out, "no endpoint event within the time to connect"));
+    const auto asked = asked_;
+    if (const auto left = std::exchange(stream_, nullptr)) left->cut();
+    if (!asked || !asked->conclude()) lose(fail(errc::timed_out, "no endpoint event within the time to connect"));
     wake();
 }
 
@@ -217,9 +232,13 @@ COMCP_DECL void sse_post::expired()
     const auto self = shared_from_this();
     const bool asked = on_ != nullptr;
     if (client_connection* const connection = std::exchange(on_, nullptr)) connection->cut();
-    fault why = fail(errc::timed_out, "no response within the time limit");
-    why.fate = asked ? outcome::unknown : outcome::not_sent;
-    give_up(std::move(why));
+    if (refused_) { // the head said it all
+        conclude();
+    } else {
+        fault why = fail(errc::timed_out, "no response within the time limit");
+        why.fate = asked ? outcome::unknown : outcome::not_sent;
+        give_up(std::move(why));
+    }
     hub->wake();
 }
 
@@ -240,7 +259,7 @@ COMCP_DECL std::uint64_t sse_post::on_head(const response_head& response)
     refused_ = true;
     refusal_ = read_refusal(response);
     text_.clear();
-    hub_.set_due(*this, hub_.settings().times.notice);
+    hub_.set_due(*this, hub_.settings().times.refusal);
     return sse_reply_bytes;
 }
 
@@ -451,7 +470,8 @@ COMCP_DECL void sse_hub::drop_unused()
 
 COMCP_DECL task<void> sse_hub::open(std::shared_ptr<sse_hub> self)
 {
-    self->deadlines_.set(self->opening_, self->with_.times.connect, self->now());
+    self->open_by_ = comcp::detail::deadline_after(self->now(), self->with_.times.connect);
+    self->limit_opening(no_limit);
     {
         const entered guard(*self);
         self->ask();
@@ -554,6 +574,7 @@ COMCP_DECL void sse_hub::let_go()
     gate_.reset();
     building_.reset();
     waiting_.clear();
+    asked_.reset();
     stream_.reset();
     const auto connections = std::exchange(connections_, {});
     for (const auto& each : connections) each->cut();

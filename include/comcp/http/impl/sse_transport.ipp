@@ -9,6 +9,7 @@
 #include <comcp/http/sse_transport.hpp>
 
 #include <comcp/error.hpp>
+#include <comcp/timer.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -71,7 +72,15 @@ class fallback_transport final : public transport
 public:
     explicit fallback_transport(client_settings with) : with_(std::move(with)), inner_(make_client_transport(with_)) {}
 
-    task<void> open() override { return inner_->open(); }
+    task<void> open() override
+    {
+        const comcp::executor ex = co_await asio::this_coro::executor;
+        if (with_.old->holds(comcp::timer(ex).now())) {
+            co_await open_old();
+            if (settled_) co_return;
+        }
+        co_await inner_->open();
+    }
     task<void> receive(transport_batch& batch) override
     {
         return settled_ ? inner_->receive(batch) : receive_first(batch);
@@ -132,8 +141,26 @@ private:
         return status == 400 || status == 404 || status == 405;
     }
 
+    /// Settled, or back at Streamable HTTP because the server says that the old transport is not there any more.
+    task<void> open_old()
+    {
+        inner_ = make_sse_transport(with_);
+        std::optional<fault> failed;
+        try {
+            co_await inner_->open();
+        } catch (const error& e) {
+            failed = e.fault();
+        }
+        if (!failed) co_return settle();
+        const bool answered = failed->code == errc::bad_response && !(failed->http && failed->http->status >= 500);
+        if (answered || failed->code == errc::timed_out) with_.old->forget();
+        if (!answered) throw error(std::move(*failed));
+        inner_ = make_client_transport(with_);
+    }
+
     task<void> receive_first(transport_batch& batch)
     {
+        const comcp::executor ex = co_await asio::this_coro::executor;
         co_await inner_->receive(batch);
         const auto refused = std::ranges::find_if(batch, [this](const transport_event& each) {
             return each.what == transport_event::kind::exchange_failed && hello_hint_ &&
@@ -151,6 +178,7 @@ private:
             failed = e.fault();
         }
         if (!failed) {
+            with_.old->keep_until(comcp::detail::deadline_after(comcp::timer(ex).now(), with_.times.remembered));
             if (hello_hint_) say(); // else it was given up meanwhile
             settle();
             co_await inner_->receive(batch);

@@ -488,15 +488,27 @@ COMCP_DECL void http_core::abandon()
         each->home()->post([each] { each->abandon(fault(errc::closed, "the service was destroyed")); });
 }
 
-COMCP_DECL task<void> http_core::drain(std::shared_ptr<http_core> self, duration patience)
+COMCP_DECL task<void> http_core::finish_calls(std::shared_ptr<http_core> self, duration patience)
 {
     self->closing_ = true;
+    auto calls = session_table::calls_ended(self->table, patience);
+    co_await on_executor(self->table->executor(), std::move(calls));
+}
+
+COMCP_DECL task<void> http_core::drain(std::shared_ptr<http_core> self, duration patience)
+{
+    // A coroutine of its own: when the caller is cancelled, it still waits for what it ends.
+    return run_elsewhere(self->table->executor(), drain_here(self, patience));
+}
+
+COMCP_DECL task<void> http_core::drain_here(std::shared_ptr<http_core> self, duration patience)
+{
     try {
-        auto calls = session_table::calls_ended(self->table, patience);
-        co_await on_executor(self->table->executor(), std::move(calls));
+        co_await finish_calls(self, patience);
     } catch (...) {
         // Cancelled: what waits here ends, and so do the sessions.
     }
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation()); // for the close limit at most
     const auto all = self->table->take_all();
     for (const auto& each : all) begin_to_end({each, nullptr}, "the service was closed");
     for (const auto& each : all) {
@@ -536,6 +548,11 @@ COMCP_DECL std::size_t http_service::most_body() const { return core_->most_body
 COMCP_DECL std::shared_ptr<http::budget> http_service::memory() const { return core_->memory; }
 
 COMCP_DECL void http_service::abandon() { core_->abandon(); }
+
+COMCP_DECL task<void> http_service::finish_calls(duration patience)
+{
+    return detail::http_core::finish_calls(core_, patience);
+}
 
 COMCP_DECL task<void> http_service::drain(duration patience) { return detail::http_core::drain(core_, patience); }
 

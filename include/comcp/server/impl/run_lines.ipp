@@ -209,14 +209,14 @@ COMCP_DECL void line_core::abandon_all()
     on_all([](session& each) { each.abandon(fault(errc::closed, "the server was closed")); });
 }
 
-/// Waits until nothing is accepted any more and no session is left.
+/// Waits until nothing is accepted any more and no session is left. A cancellation brings that about.
 COMCP_DECL task<void> line_core::until_finished()
 {
     if (finished()) co_return;
     waiter end(*lot_);
     waiting_.push_back(&end);
     const close_now when_cancelled{this};
-    co_await end.wait(when_cancelled);
+    co_await end.wait_through(when_cancelled);
     std::erase(waiting_, &end);
 }
 

@@ -139,10 +139,34 @@ COMCP_DECL void server_core::close_all()
     });
 }
 
+/// Over HTTP whoever lets go of a session last may be on another thread: a connection, a drain. It is destroyed where
+/// it lives all the same, since a timer of it may be firing there: an armed one stays so up to the close limit after
+/// the end.
+struct destroy_at_home
+{
+    struct burial
+    {
+        explicit burial(session* which) : owned(which) {}
+        void operator()() { owned.reset(); }
+        std::unique_ptr<session> owned;
+    };
+
+    void operator()(session* which) const noexcept
+    {
+        burial last(which); // in place when there is no executor any more, or no memory
+        const comcp::executor home = which->home()->where();
+        try {
+            if (home) asio::dispatch(home, std::move(last));
+        } catch (...) {
+        }
+    }
+};
+
 COMCP_DECL std::shared_ptr<session> make_server_session(const std::shared_ptr<server_core>& core, const executor& ex,
                                                         std::unique_ptr<transport> wire, session_origin from)
 {
-    auto made = std::make_shared<session>(ex, std::move(wire), core->options.limits, core->observer);
+    const std::shared_ptr<session> made(new session(ex, std::move(wire), core->options.limits, core->observer),
+                                        destroy_at_home());
     made->keep_alive(core->policy); // the observer
     made->set_chain(core->chain);
     auto live = std::make_shared<live_session>(*made);

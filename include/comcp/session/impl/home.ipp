@@ -14,6 +14,12 @@ COMCP_DECL void home::post(std::function<void()> work)
     if (executor_) asio::post(executor_, std::move(work));
 }
 
+COMCP_DECL comcp::executor home::where() const
+{
+    const std::lock_guard lock(mutex_);
+    return executor_;
+}
+
 COMCP_DECL void home::leave()
 {
     const std::lock_guard lock(mutex_);

@@ -16,16 +16,17 @@ COMCP_DECL task<void> session::perform(std::shared_ptr<session> self, pending_ca
 COMCP_DECL task<void> session::perform_directly(std::shared_ptr<session> self, pending_call& call, call_timeouts times)
 {
     const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
-    self->begin(call, times, caller);
+    self->begin(call, times, caller, self->now());
     if (call.waits_for_room()) co_await wait_for_room(self, call);
     if (call.sent()) co_await self->wait_for_answer(call);
     finish(call);
 }
 
-COMCP_DECL void session::begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller)
+COMCP_DECL void session::begin(pending_call& call, call_timeouts times, const asio::cancellation_state& caller,
+                               time_point now)
 {
     call.session_ = this;
-    deadlines_.set(call.total_, times.total, deadlines_.now());
+    deadlines_.set(call.total_, times.total, now);
     call.idle_after_ = times.idle < times.total ? times.idle : no_limit;
     try_to_send(call, caller, false);
 }
