@@ -31,12 +31,13 @@ TEST_CASE("The limits of a session are these by default")
     CHECK(most.server_request == 60s);
     CHECK(most.pages == 1'000);
     CHECK(most.items == 10'000);
+    CHECK(most.list_bytes == 67'108'864);
     CHECK(most.subscriptions == 1'000);
     CHECK(most.notices == 256);
     // These are all: a row that is new is promised here too.
     CHECK(sizeof most == together(most.message, most.depth, most.in_flight, most.stream_buffer, most.write_stall,
-                                  most.close, most.server_request, most.pages, most.items, most.subscriptions,
-                                  most.notices));
+                                  most.close, most.server_request, most.pages, most.items, most.list_bytes,
+                                  most.subscriptions, most.notices));
     CHECK(comcp::no_limit == comcp::duration::max());
 }
 
