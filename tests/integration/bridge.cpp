@@ -267,6 +267,49 @@ TEST_CASE("A host that does not read holds the application back, and loses nothi
     if (how == way::unix_lines) CHECK(held); // over HTTP all of them may be in flight
 }
 
+TEST_CASE("A bridge ends when one side does not read, whatever became of the other", "[bridge]")
+{
+    const folder here;
+    const std::string path = here / "app.sock";
+    const support::file door(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    path.copy(at.sun_path, sizeof at.sun_path - 1);
+    REQUIRE(::bind(door.get(), reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+    REQUIRE(::listen(door.get(), 1) == 0);
+    support::process program("bridge_fixture", {"unix:" + path, "200"});
+    program.deadline(20s);
+    const std::string bytes(1024 * 1024, 'x'); // more than a bridge and a socket hold, and what a pipe can
+    SECTION("the application")
+    {
+        REQUIRE(::fcntl(program.input().get(), F_SETPIPE_SZ, bytes.size()) >= 0);
+        program.send(bytes);
+        if (GENERATE(false, true)) { // the host is gone
+            program.end_input();
+            program.output().close();
+        }
+        CHECK(program.exit() == "exit 1");
+        CHECK(program.errors() == "comcp: the application at unix:" + path + " does not read its input\n");
+    }
+    SECTION("the host")
+    {
+        program.read_at_most(0);
+        const support::file app(::accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        REQUIRE(app.open());
+        std::size_t sent = 0;
+        const auto limit = std::chrono::steady_clock::now() + 20s;
+        while (program.running()) {
+            REQUIRE(std::chrono::steady_clock::now() < limit);
+            const ssize_t n = ::send(app.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+            if (n > 0) sent += static_cast<std::size_t>(n);
+            else ::sched_yield();
+        }
+        CHECK(sent > 64 * 1024); // the pipe was full
+        CHECK(program.exit() == "exit 1");
+        CHECK(program.errors() == "comcp: the host does not read the answers\n");
+    }
+}
+
 TEST_CASE("A bridge that cannot begin says why", "[bridge]")
 {
     const folder here;

@@ -223,8 +223,7 @@ TEST_CASE("A request that fails is answered once, with what is known")
     SECTION("answered with an error that names nobody")
     {
         s.from_app(R"({"jsonrpc":"2.0","error":{"code":-32600,"message":"what?"}})", 2);
-        CHECK(has(s.host.take(), "what?"));
-        CHECK(s.host.take() == error_for("7", -32603, "the server answered with an error without an id"));
+        CHECK(s.host.take() == error_for("7", -32603, "the server answered with an error without an id: what?"));
     }
     CHECK_FALSE(s.host.has_message());
 }
@@ -308,6 +307,111 @@ TEST_CASE("A batch is one exchange that owes several answers")
     }
 }
 
+TEST_CASE("An answer is relayed once, and only while its exchange owes it")
+{
+    stage s;
+    s.start_open();
+    s.from_host(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+    s.from_host(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+    s.app.take();
+    s.app.take();
+    const std::string one = R"({"jsonrpc":"2.0","id":1,"result":{}})";
+    const std::string two = R"({"jsonrpc":"2.0","id":2,"result":{}})";
+    const std::vector<exchange_verdict> first_is_over{{exchange_id(2), exchange_verdict::kind::completed}};
+    SECTION("the answer of another request that waits")
+    {
+        s.from_app(two, 2);
+        CHECK_FALSE(s.host.has_message());
+        CHECK(s.app.verdicts().empty());
+        s.closes(2);
+        CHECK(s.host.take() == error_for("1", -32603, "the server ended the response without an answer"));
+    }
+    SECTION("and the right one after it")
+    {
+        s.from_app(two, 2);
+        s.from_app(one, 2);
+        CHECK(s.host.take() == one);
+        CHECK(s.app.verdicts() == first_is_over);
+    }
+    SECTION("an answer too large for another one")
+    {
+        transport_event event;
+        event.what = transport_event::kind::oversized;
+        event.exchange = exchange_id(2);
+        event.skipped.object = event.skipped.id_present = event.skipped.id_known = event.skipped.has_result = true;
+        event.skipped.id = comcp::rpc::id(2);
+        s.app.send(event);
+        s.time.settle();
+        CHECK_FALSE(s.host.has_message());
+        event.skipped.id = comcp::rpc::id(1);
+        s.app.send(std::move(event));
+        s.time.settle();
+        CHECK(s.host.take() == error_for("1", -32603, "the answer is over the size limit"));
+        CHECK(s.app.verdicts() == first_is_over);
+    }
+    SECTION("a malformed answer")
+    {
+        s.from_app(R"({"jsonrpc":"2.0","id":1,"result":5})", 2);
+        CHECK(s.host.take() ==
+              error_for("1", -32603, R"(the server's answer is malformed: \"result\" is not an object)"));
+        CHECK(s.app.verdicts() == first_is_over);
+        s.from_app(one, 2); // too late
+        s.closes(2);
+    }
+    SECTION("a malformed answer of nobody")
+    {
+        s.from_app(R"({"jsonrpc":"2.0","id":2,"result":5})", 2);
+        s.from_app(R"({"jsonrpc":"2.0","result":{}})", 2);
+        s.from_app("[]", 2);
+        CHECK_FALSE(s.host.has_message());
+        CHECK(s.app.verdicts().empty());
+        s.from_app(one, 2);
+        CHECK(s.host.take() == one);
+    }
+    SECTION("two answers in one response")
+    {
+        s.from_app(one, 2);
+        s.from_app(R"({"jsonrpc":"2.0","id":1,"result":{"again":true}})", 2);
+        s.from_app(R"({"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"again"}})", 2);
+        s.closes(2);
+        CHECK(s.host.take() == one);
+    }
+    SECTION("an answer on the stream of messages that answer nothing")
+    {
+        s.from_app(one);
+        CHECK_FALSE(s.host.has_message());
+        s.from_app(one, 2);
+        CHECK(s.host.take() == one);
+    }
+    SECTION("the answer of a request that was cancelled")
+    {
+        s.from_host(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+        s.from_app(one, 2);
+    }
+    CHECK_FALSE(s.host.has_message());
+    s.from_app(two, 3);
+    CHECK(s.host.take() == two);
+    CHECK_FALSE(s.host.has_message());
+    CHECK_FALSE(s.over());
+}
+
+TEST_CASE("Of a batch of answers the host gets those that are owed")
+{
+    stage s;
+    s.start_open();
+    s.from_host(R"([{"jsonrpc":"2.0","id":7,"method":"ping"},{"jsonrpc":"2.0","id":"7","method":"ping"}])");
+    s.app.take();
+    s.from_app(R"([{"jsonrpc":"2.0","id":8,"result":{}}, {"jsonrpc":"2.0","id":7,"result":{ }},)"
+               R"({"jsonrpc":"2.0","id":7,"result":{}}, {"jsonrpc":"2.0","method":"n"}])",
+               2);
+    // A second answer to 7 is taken for one to "7": some servers write every id as a number.
+    CHECK(s.host.take() == R"([{"jsonrpc":"2.0","id":7,"result":{ }},{"jsonrpc":"2.0","id":7,"result":{}},)"
+                           R"({"jsonrpc":"2.0","method":"n"}])");
+    CHECK(s.app.verdicts().size() == 1);
+    s.from_app(R"([{"jsonrpc":"2.0","id":7,"result":{}}])", 2);
+    CHECK_FALSE(s.host.has_message());
+}
+
 TEST_CASE("What is no message goes nowhere")
 {
     stage s;
@@ -329,6 +433,10 @@ TEST_CASE("What is no message goes nowhere")
     s.time.settle();
     CHECK(s.app.take() == error_for("9", -32600, "the message is over the size limit"));
     s.from_app("noise");
+    s.from_app(R"({"jsonrpc":"2.0","id":5,"method":6})");
+    CHECK(s.app.take() == error_for("5", -32600, R"(\"method\" is not a string)"));
+    s.from_app(R"({"jsonrpc":"2.0","method":6})");
+    CHECK_FALSE(s.app.has_message());
     CHECK_FALSE(s.host.has_message());
 }
 
@@ -364,6 +472,39 @@ TEST_CASE("While the host does not read, the application is not heard")
     s.time.settle();
     for (int i = 0; i < 10; ++i) CHECK(s.host.take() == notice);
     CHECK_FALSE(s.over());
+}
+
+TEST_CASE("A host that never reads ends its bridge, even if its end of input cannot be seen")
+{
+    stage s;
+    s.limits.stream_buffer = 100;
+    s.start_open();
+    s.host.reads(false);
+    const std::string notice = R"({"jsonrpc":"2.0","method":"notifications/message","params":{"data":"0123456789"}})";
+    for (int i = 0; i < 10; ++i) s.from_app(notice);
+    s.from_host(call);
+    s.from_host(call); // not heard any more
+    s.host.hang_up();
+    s.time.advance(29s);
+    CHECK_FALSE(s.app.finished());
+    SECTION("it reads at last")
+    {
+        s.host.reads(true);
+        s.time.settle();
+        for (int i = 0; i < 10; ++i) CHECK(s.host.take() == notice);
+        s.from_app(answer, 2);
+        s.from_app(answer, 3);
+        REQUIRE(s.over());
+        CHECK_FALSE(s.running->value().code);
+    }
+    SECTION("it does not")
+    {
+        s.time.advance(1s);
+        CHECK_FALSE(s.over()); // what is queued may still go
+        s.time.advance(10s);
+        REQUIRE(s.over());
+        CHECK(s.running->value().text == "the host does not read the answers");
+    }
 }
 
 TEST_CASE("After the end of its input a bridge waits for answers, but not for ever")

@@ -22,7 +22,7 @@ namespace comcp::inline COMCP_ABI
 class bridge_options
 {
 public:
-    /// `message`, `depth`, `in_flight`, `stream_buffer` and `close` count.
+    /// `message`, `depth`, `in_flight`, `stream_buffer`, `write_stall` and `close` count.
     comcp::limits limits;
 
     /// A field of every HTTP request, such as Authorization; without it none is sent that would prove anything.
@@ -69,6 +69,9 @@ private:
 /// shows when the stream of its messages ends and cannot be opened again within 3 attempts (at most 7 s, or what the
 /// application asked for), and where it has no such stream, with the next message that does not reach it. The session
 /// of a bridge that is killed ends at once on a socket, over HTTP by the application's idle limit.
+///
+/// It also ends when the host, or an application behind a socket, takes nothing of what waits for it for the stall
+/// limit (30 s): an end of the other side would not be seen meanwhile.
 ///
 /// *Result*: the exit status: 0 when the host ended it, 1 after an error, which is told on stderr.
 int run_bridge(std::string_view where, bridge_options options = {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Joins stdin and stdout with a socket, byte by byte: what one side does not take, the other side's reading waits for,
-// with one block of memory for each direction. It does not look at what passes.
+// with one block of memory for each direction and no longer than the stall limit. It does not look at what passes.
 #pragma once
 
 #include <comcp/detail/waiter.hpp>
@@ -12,9 +12,11 @@
 #include <comcp/transport/socket_address.hpp>
 #include <comcp/transport/stream_socket.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 namespace comcp::inline COMCP_ABI::detail
 {
@@ -23,8 +25,9 @@ namespace comcp::inline COMCP_ABI::detail
 class byte_bridge : public std::enable_shared_from_this<byte_bridge>
 {
 public:
-    /// The descriptors stay the caller's.
-    byte_bridge(const executor& ex, int input, int output, socket_address to, duration connect_within, duration close);
+    /// The descriptors stay the caller's. `write_stall` and `close` count of the limits.
+    byte_bridge(const executor& ex, int input, int output, socket_address to, duration connect_within,
+                const limits& bounds);
     ~byte_bridge();
 
     /// Connects and runs it to its end. *Result*: why it ended; empty when the host ended it. *Errors*: those of
@@ -38,7 +41,11 @@ public:
 private:
     struct pump_ended;
     struct time_up;
+    struct not_read;
 
+    /// Writes all of it. *Result*: why it could not.
+    template <class Stream>
+    static task<std::error_code> write_all(byte_bridge* self, Stream& to, timer& stall, char* bytes, std::size_t size);
     static task<void> from_host(std::shared_ptr<byte_bridge> self);
     static task<void> from_app(std::shared_ptr<byte_bridge> self);
     void end(fault why);
@@ -50,9 +57,12 @@ private:
     std::optional<stream_socket> socket_;
     socket_address to_;
     duration connect_within_;
+    duration write_stall_;
     duration close_;
     timer clock_;
-    waiter changed_; // the running coroutine
+    timer app_stall_;  // while the application takes nothing
+    timer host_stall_; // while the host takes nothing
+    waiter changed_;   // the running coroutine
     std::optional<fault> why_;
     bool input_over_ = false;
     bool over_ = false;

@@ -29,8 +29,9 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 /// The host's end of input is the orderly end: answers that are owed have the close limit to come. Every request of the
-/// host is answered once, if need be with an error of the bridge. An application that cannot be reached any more, or
-/// that forgot the session, ends the bridge.
+/// host is answered once, if need be with an error of the bridge: an answer is relayed only while its exchange owes it.
+/// An application that cannot be reached any more, or that forgot the session, ends the bridge, and so does a host that
+/// has taken nothing for the stall limit while the buffer is full.
 ///
 /// Thread rule: one executor.
 class message_bridge : public std::enable_shared_from_this<message_bridge>
@@ -59,6 +60,7 @@ private:
     struct pump_ended;
     struct wake_up;
     struct time_up;
+    struct not_read;
 
     static task<void> from_host(std::shared_ptr<message_bridge> self);
     static task<void> from_app(std::shared_ptr<message_bridge> self);
@@ -71,7 +73,12 @@ private:
 
     void on_app(transport_event& event);
     void relay_to_host(std::string_view text, exchange_id on);
-    void settle(const rpc::parsed& answer, exchange_id on);
+    bool passes(const rpc::parsed& read, exchange_id on);
+    bool passes_answer(const rpc::message& said, exchange_id on);
+    std::optional<rpc::id> take_owed(exchange_id on, const rpc::id& answered);
+    void settle(exchange_id on);
+    void send_to_host(std::string_view text);
+    void refuse_to_app(const rpc::id& id, std::string_view why);
     void on_oversized(const transport_event& event);
     void on_failed(exchange_id on, const fault& why);
     void on_closed(exchange_id on);
@@ -81,6 +88,7 @@ private:
     void fail_all(std::string_view why);
     void end(fault why);
     void wake();
+    void watch_host();
 
     bool host_is_behind() const { return host_->queued() >= limits_.stream_buffer; }
     bool over() const { return why_ || (input_over_ && (calls_.empty() || late_)); }
@@ -103,6 +111,7 @@ private:
     bool begun_ = false;
     int pumps_ = 0;
     timer clock_;
+    timer stall_;         // while the host is behind
     waiter changed_;      // the running coroutine
     waiter host_taken_;   // the pump from the host
     waiter answer_taken_; // the pump from the application

@@ -68,7 +68,7 @@ inline fault bridge_bytes(socket_address to, const bridge_options& options)
     if (!standard.take()) return fail(errc::not_found, "stdin, stdout and stderr must be open to bridge them");
     asio::io_context io(1);
     const auto bridge = std::make_shared<byte_bridge>(io.get_executor(), standard.input(), standard.output(),
-                                                      std::move(to), options.connect_time(), options.limits.close);
+                                                      std::move(to), options.connect_time(), options.limits);
     return run_to_its_end(io, bridge);
 }
 

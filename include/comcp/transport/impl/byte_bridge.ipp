@@ -15,6 +15,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -44,16 +45,32 @@ struct byte_bridge::time_up
     }
 };
 
+/// One side has taken nothing for too long. The other side is not heard meanwhile, nor its end seen.
+struct byte_bridge::not_read
+{
+    byte_bridge* self;
+    bool app;
+    void operator()() const
+    {
+        self->end(fail(errc::peer_gone, app ? "the application at " + self->to_.text() + " does not read its input"
+                                            : "the host does not read the answers"));
+        self->changed_.complete();
+    }
+};
+
 COMCP_DECL byte_bridge::byte_bridge(const executor& ex, int input, int output, socket_address to,
-                                    duration connect_within, duration close)
+                                    duration connect_within, const limits& bounds)
     : executor_(ex),
       lot_(make_parking_lot(ex)),
       input_(ex, input),
       output_(ex, output),
       to_(std::move(to)),
       connect_within_(connect_within),
-      close_(close),
+      write_stall_(bounds.write_stall),
+      close_(bounds.close),
       clock_(ex),
+      app_stall_(ex),
+      host_stall_(ex),
       changed_(*lot_)
 {}
 
@@ -78,6 +95,8 @@ COMCP_DECL task<fault> byte_bridge::run(std::shared_ptr<byte_bridge> self)
     while (!self->over_) co_await self->changed_.wait();
     self->over_ = true;
     self->clock_.cancel();
+    self->app_stall_.cancel();
+    self->host_stall_.cancel();
     self->socket_->close(ignored);
     self->input_.release();
     self->output_.release();
@@ -98,11 +117,10 @@ COMCP_DECL void byte_bridge::end(fault why)
     over_ = true;
 }
 
-/// Writes all of it. *Result*: why it could not.
 template <class Stream>
-task<std::error_code> write_all(Stream& to, const bool& over, char* bytes, std::size_t size)
+task<std::error_code> byte_bridge::write_all(byte_bridge* self, Stream& to, timer& stall, char* bytes, std::size_t size)
 {
-    while (size != 0 && !over) {
+    while (size != 0 && !self->over_) {
         const iovec piece{bytes, size};
         const ssize_t n = write_without_sigpipe(to.native_handle(), &piece, 1);
         if (n >= 0) {
@@ -113,7 +131,9 @@ task<std::error_code> write_all(Stream& to, const bool& over, char* bytes, std::
         if (errno == EINTR) continue;
         if (errno != EAGAIN && errno != EWOULDBLOCK) co_return std::error_code(errno, std::generic_category());
         io_error_code failed;
+        stall.start(deadline_after(stall.now(), self->write_stall_), not_read{self, &stall == &self->app_stall_});
         co_await to.async_wait(Stream::wait_write, asio::redirect_error(asio::use_awaitable, failed));
+        stall.cancel();
         if (failed) co_return std::error_code(failed.value(), std::generic_category());
     }
     co_return std::error_code();
@@ -128,7 +148,7 @@ COMCP_DECL task<void> byte_bridge::from_host(std::shared_ptr<byte_bridge> self)
                                                                     asio::redirect_error(asio::use_awaitable, failed));
         if (self->over_) co_return;
         if (failed) break;
-        auto writing = write_all(*self->socket_, self->over_, block.get(), n);
+        auto writing = write_all(self.get(), *self->socket_, self->app_stall_, block.get(), n);
         const std::error_code lost = co_await std::move(writing);
         if (lost) co_return; // the other pump hears why, after what the application still said
     }
@@ -156,7 +176,7 @@ COMCP_DECL task<void> byte_bridge::from_app(std::shared_ptr<byte_bridge> self)
                                                     (reset ? ": " + failed.message() : std::string())));
             co_return;
         }
-        auto writing = write_all(self->output_, self->over_, block.get(), n);
+        auto writing = write_all(self.get(), self->output_, self->host_stall_, block.get(), n);
         const std::error_code lost = co_await std::move(writing);
         if (!lost) continue;
         self->end(fail(errc::peer_gone, "the host does not take answers any more: " + lost.message()));

@@ -58,6 +58,12 @@ struct message_bridge::time_up
     }
 };
 
+struct message_bridge::not_read
+{
+    message_bridge* self;
+    void operator()() const { self->end(fail(errc::peer_gone, "the host does not read the answers")); }
+};
+
 COMCP_DECL message_bridge::message_bridge(const executor& ex, std::unique_ptr<transport> host,
                                           std::unique_ptr<transport> app, const limits& bounds)
     : limits_(bounds),
@@ -68,6 +74,7 @@ COMCP_DECL message_bridge::message_bridge(const executor& ex, std::unique_ptr<tr
       from_host_(bounds.depth),
       from_app_(bounds.depth),
       clock_(ex),
+      stall_(ex),
       changed_(*lot_),
       host_taken_(*lot_),
       answer_taken_(*lot_)
@@ -102,6 +109,7 @@ COMCP_DECL task<fault> message_bridge::run(std::shared_ptr<message_bridge> self)
     self->clock_.cancel();
     self->app_->close();
     self->host_->close();
+    self->stall_.cancel();
     self->wake();
     while (self->pumps_ != 0) co_await self->changed_.wait();
     co_return self->why_.value_or(fault());
@@ -126,7 +134,15 @@ COMCP_DECL void message_bridge::on_host_drained(void* which)
     auto& self = *static_cast<message_bridge*>(which);
     if (const std::error_code failed = self.host_->write_error())
         return self.end(fail(errc::peer_gone, "the host does not take answers any more: " + failed.message()));
+    self.watch_host();
     self.wake();
+}
+
+/// Begins its time anew while it is behind.
+COMCP_DECL void message_bridge::watch_host()
+{
+    if (!host_is_behind() || leaving_) return stall_.cancel();
+    stall_.start(deadline_after(stall_.now(), limits_.write_stall), not_read{this});
 }
 
 // ---- from the host
@@ -139,6 +155,7 @@ COMCP_DECL task<void> message_bridge::from_host(std::shared_ptr<message_bridge> 
         for (transport_event& each : batch) self->on_host(each);
         self->from_host_.clear();
         self->host_->flush();
+        self->watch_host();
         while (self->host_is_behind() && !self->leaving_) co_await self->host_taken_.wait();
     }
 }
@@ -243,6 +260,7 @@ COMCP_DECL task<void> message_bridge::from_app(std::shared_ptr<message_bridge> s
             if (self->leaving_ || each.what == transport_event::kind::closed) co_return;
             self->on_app(each);
             self->host_->flush();
+            self->watch_host();
             while (self->host_is_behind() && !self->leaving_) co_await self->answer_taken_.wait();
         }
         self->from_app_.clear();
@@ -272,11 +290,41 @@ COMCP_DECL void message_bridge::relay_to_host(std::string_view text, exchange_id
         }
         return;
     }
-    // Newlines between tokens would end the line.
-    rpc::write_raw(host_->begin({}), text);
+    if (read.state != status::batch) {
+        if (passes(read, on)) send_to_host(text);
+        return settle(on);
+    }
+    std::string kept;
+    for (const rpc::parsed& each : read.elements) {
+        if (!passes(each, on)) continue;
+        kept += kept.empty() ? '[' : ',';
+        kept += each.msg.text;
+    }
+    if (!kept.empty()) send_to_host(kept += ']');
+    settle(on);
+}
+
+COMCP_DECL void message_bridge::send_to_host(std::string_view text)
+{
+    rpc::write_raw(host_->begin({}), text); // newlines between tokens would end the line
     host_->commit();
-    if (read.state == status::message) settle(read, on);
-    for (const rpc::parsed& each : read.elements) settle(each, on);
+}
+
+/// Whether the host is to hear it as it is. An answer that is heard, or stands for one, is not owed any more.
+COMCP_DECL bool message_bridge::passes(const rpc::parsed& read, exchange_id on)
+{
+    if (read.state == rpc::parsed::status::message) {
+        const bool asks = read.msg.type == rpc::message::kind::request;
+        const bool tells = read.msg.type == rpc::message::kind::notification;
+        return asks || tells || passes_answer(read.msg, on);
+    }
+    if (!read.id_known) return false;
+    if (read.has_method) {
+        refuse_to_app(read.id, read.why);
+    } else if (const auto owed = take_owed(on, read.id)) {
+        answer_error(&*owed, rpc_code::internal_error, "the server's answer is malformed: " + std::string(read.why));
+    }
+    return false;
 }
 
 COMCP_DECL bool is_plain_version(std::string_view text)
@@ -285,47 +333,73 @@ COMCP_DECL bool is_plain_version(std::string_view text)
            std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7F'; });
 }
 
-COMCP_DECL void message_bridge::settle(const rpc::parsed& answer, exchange_id on)
+COMCP_DECL bool message_bridge::passes_answer(const rpc::message& said, exchange_id on)
 {
-    const rpc::message& said = answer.msg;
-    const bool result = said.type == rpc::message::kind::result;
-    if (answer.state != rpc::parsed::status::message || (!result && said.type != rpc::message::kind::error)) return;
     const auto found = calls_.find(static_cast<std::uint64_t>(on));
-    if (found == calls_.end()) return;
-    call& asked = found->second;
     if (said.has_id) {
-        const auto same = [&](const rpc::id& one) {
-            return one == said.id || (one.decimal() && one.decimal() == said.id.decimal());
-        };
-        if (std::erase_if(asked.ids, same) == 0) return;
-    } else if (asked.ids.size() != 1) {
-        return; // an error without an id: whom it answers is not known
-    } else {
-        // The host does not see whom it answers either.
-        answer_error(&asked.ids.front(), rpc_code::internal_error, "the server answered with an error without an id");
-        asked.ids.clear();
+        if (!take_owed(on, said.id)) return false;
+        if (found->second.initialize && said.type == rpc::message::kind::result) {
+            const auto version = string_member(*said.result, "protocolVersion");
+            if (version && is_plain_version(*version)) app_->negotiated(*version);
+        }
+        return true;
     }
-    if (asked.initialize && result) {
-        const auto version = string_member(*said.result, "protocolVersion");
-        if (version && is_plain_version(*version)) app_->negotiated(*version);
-    }
-    if (!asked.ids.empty()) return;
-    held_ -= asked.bytes;
+    // An error without an id. The host does not see whom it answers; we do when only one answer is owed here.
+    if (found == calls_.end() || found->second.ids.size() != 1) return true;
+    const std::string why(string_member(*said.error, "message").value_or(""));
+    answer_error(&found->second.ids.front(), rpc_code::internal_error,
+                 "the server answered with an error without an id: " + why);
+    found->second.ids.clear();
+    return false;
+}
+
+/// The id as the host wrote it, if an answer to it is owed on this exchange. It is not any more.
+COMCP_DECL std::optional<rpc::id> message_bridge::take_owed(exchange_id on, const rpc::id& answered)
+{
+    const auto found = calls_.find(static_cast<std::uint64_t>(on));
+    if (found == calls_.end()) return std::nullopt;
+    std::vector<rpc::id>& ids = found->second.ids;
+    auto owed = std::find(ids.begin(), ids.end(), answered);
+    if (owed == ids.end() && answered.decimal())
+        owed = std::find_if(ids.begin(), ids.end(),
+                            [&](const rpc::id& one) { return one.decimal() == answered.decimal(); });
+    if (owed == ids.end()) return std::nullopt;
+    rpc::id taken = std::move(*owed);
+    ids.erase(owed);
+    return taken;
+}
+
+/// An exchange of which nothing is owed any more ends.
+COMCP_DECL void message_bridge::settle(exchange_id on)
+{
+    const auto found = calls_.find(static_cast<std::uint64_t>(on));
+    if (found == calls_.end() || !found->second.ids.empty()) return;
+    held_ -= found->second.bytes;
     calls_.erase(found);
     app_->complete(on);
     if (input_over_) wake();
+}
+
+COMCP_DECL void message_bridge::refuse_to_app(const rpc::id& id, std::string_view why)
+{
+    send_hint hint;
+    hint.what = send_hint::kind::answer;
+    std::string refusal;
+    rpc::write_error(refusal, &id, rpc_code::invalid_request, why);
+    send_to_app(refusal, hint);
 }
 
 COMCP_DECL void message_bridge::on_oversized(const transport_event& event)
 {
     const rpc::oversize_facts& facts = event.skipped;
     if (facts.has_method) {
-        if (!facts.id_known) return; // a notice
-        send_hint hint;
-        hint.what = send_hint::kind::answer;
-        std::string refusal;
-        rpc::write_error(refusal, &facts.id, rpc_code::invalid_request, "the message is over the size limit");
-        return send_to_app(refusal, hint);
+        if (facts.id_known) refuse_to_app(facts.id, "the message is over the size limit"); // else a notice
+        return;
+    }
+    if (facts.id_known) {
+        if (const auto owed = take_owed(event.exchange, facts.id))
+            answer_error(&*owed, rpc_code::internal_error, "the answer is over the size limit");
+        return settle(event.exchange);
     }
     const auto found = calls_.find(static_cast<std::uint64_t>(event.exchange));
     if (found == calls_.end()) return;
