@@ -31,6 +31,9 @@ struct limits
     std::size_t depth = 64;
     /// Requests in flight in one session, each way. A further one is refused with -32603 and `data.retryable`.
     std::size_t in_flight = 256;
+    /// Bytes of the requests that handlers hold, in one session: four messages of the largest size. A further one is
+    /// refused in the same way, unless it is the only one.
+    std::size_t held_requests = 64 * 1024 * 1024;
     /// Queued output plus the bytes of requests held, per stream. While output is queued beyond it, reading pauses.
     std::size_t stream_buffer = 4 * 1024 * 1024;
     /// A stream whose queued output makes no progress for this long is cut.

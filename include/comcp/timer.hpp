@@ -10,9 +10,12 @@
 #include <comcp/task.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <ratio>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -66,6 +69,17 @@ inline time_point deadline_after(time_point now, duration after)
     return after >= time_point::max() - now ? time_point::max() : now + after;
 }
 
+/// A time that the host gives, in the unit of the clock: what is too long for it is for ever, what is negative is none.
+template <class Rep, class Period>
+constexpr duration clamped(std::chrono::duration<Rep, Period> time)
+{
+    using wide = std::chrono::duration<std::common_type_t<Rep, std::int64_t>, Period>;
+    if (time < time.zero()) return duration::zero();
+    // Turned around, so that a NaN is for ever too.
+    if (!(wide(time) < std::chrono::duration_cast<wide>(duration::max()))) return duration::max();
+    return std::chrono::duration_cast<duration>(wide(time));
+}
+
 } // namespace detail
 
 /// One deadline at a time on one executor. Thread rule: used from its executor only. May outlive the context: it then
@@ -86,6 +100,13 @@ public:
 
     /// Suspends for `time`. *Errors*: errc::cancelled when the caller is cancelled.
     task<void> wait_for(duration time);
+    /// The same in a coarser unit. A time that the clock cannot tell is for ever, and does not overflow.
+    template <class Rep, class Period>
+        requires std::ratio_greater_equal_v<Period, duration::period>
+    task<void> wait_for(std::chrono::duration<Rep, Period> time)
+    {
+        return wait_for(detail::clamped(time));
+    }
 
 private:
     struct stop

@@ -813,9 +813,9 @@ void write_signed(std::string& out, long long value);
 void write_unsigned(std::string& out, unsigned long long value);
 
 // The shortest digits of each type: those of 0.1F are "0.1".
-void write_floating(std::string& out, float value);
-void write_floating(std::string& out, double value);
-void write_floating(std::string& out, long double value);
+bool write_floating(std::string& out, float value);
+bool write_floating(std::string& out, double value);
+bool write_floating(std::string& out, long double value);
 
 /// Appends `size` bytes that the caller fills. Not for large texts: they would be written twice.
 inline char* grow(std::string& out, std::size_t size)
@@ -861,17 +861,18 @@ void write_integer(std::string& out, Integer value)
 }
 
 /// Appends the shortest digits that read back as the same number, with a fraction or an exponent; `null` for NaN and
-/// the infinities.
-void write_double(std::string& out, double value);
+/// the infinities, and then it is false.
+bool write_double(std::string& out, double value);
 
-/// Appends an array on one line, without spaces.
-void write_value(std::string& out, const json::array& array);
+/// Appends an array on one line, without spaces. False when a number in it was not finite.
+bool write_value(std::string& out, const json::array& array);
 
-/// Appends an object on one line, without spaces.
-void write_value(std::string& out, const json::object& object);
+/// Appends an object on one line, without spaces. False when a number in it was not finite.
+bool write_value(std::string& out, const json::object& object);
 
-/// Appends a value on one line, without spaces. It nests as deep as the value does.
-void write_value(std::string& out, const json::value& value);
+/// Appends a value on one line, without spaces. It nests as deep as the value does. False when a number in it was not
+/// finite.
+bool write_value(std::string& out, const json::value& value);
 
 namespace detail
 {
@@ -894,11 +895,18 @@ inline constexpr bool is_character = std::same_as<T, char> || std::same_as<T, wc
 template <class T>
 inline constexpr bool always_false = false;
 
-/// Writes what `value` points at; false when it is an empty optional, which as a member is left out.
-using write_function = bool (*)(std::string& out, const void* value);
+/// What became of a member.
+enum class written : std::uint8_t {
+    left_out,   ///< an empty optional
+    whole,      ///< as it is
+    not_finite, ///< with a null in place of a number that JSON has no word for
+};
+
+/// Writes what `value` points at.
+using write_function = written (*)(std::string& out, const void* value);
 
 template <class T>
-bool write_erased(std::string& out, const void* value);
+written write_erased(std::string& out, const void* value);
 
 template <class... Member>
 struct write_table
@@ -906,7 +914,8 @@ struct write_table
     static constexpr std::array<write_function, sizeof...(Member)> functions{&write_erased<Member>...};
 };
 
-void write_members(std::string& out, const void* object, std::span<const member_info> members,
+/// False when a number was not finite.
+bool write_members(std::string& out, const void* object, std::span<const member_info> members,
                    const write_function* functions);
 
 void write_enumerator(std::string& out, std::span<const enumerator_info> all, std::uint64_t value);
@@ -915,9 +924,11 @@ void write_enumerator(std::string& out, std::span<const enumerator_info> all, st
 
 /// Appends a value of the host: numbers, bool, strings, described enums (their names) and structs, optionals (empty:
 /// null, and as a member of a struct it is left out), ranges, maps with string keys, Boost.JSON values and raw JSON.
+/// False when a number was NaN or infinite, which JSON has no word for: then there is `null` in its place.
 template <class T>
-void write_json(std::string& out, const T& value)
+bool write_json(std::string& out, const T& value)
 {
+    bool finite = true;
     if constexpr (std::same_as<T, bool>) {
         write_bool(out, value);
     } else if constexpr (std::same_as<T, std::nullptr_t>) {
@@ -926,24 +937,24 @@ void write_json(std::string& out, const T& value)
         static_assert(!detail::is_character<T>, "a character has no JSON form of its own: use a string");
         write_integer(out, value);
     } else if constexpr (std::floating_point<T>) {
-        detail::write_floating(out, value);
+        finite = detail::write_floating(out, value);
     } else if constexpr (described_enum<T>) {
         detail::write_enumerator(out, detail::enumerators<T>::all, static_cast<std::uint64_t>(value));
     } else if constexpr (std::same_as<T, raw_json>) {
         out += value.text();
     } else if constexpr (std::same_as<T, json::value> || std::same_as<T, json::object> ||
                          std::same_as<T, json::array>) {
-        write_value(out, value);
+        finite = write_value(out, value);
     } else if constexpr (std::same_as<T, json::string>) {
         write_string(out, std::string_view(value.data(), value.size()));
     } else if constexpr (std::convertible_to<const T&, std::string_view>) {
         write_string(out, value);
     } else if constexpr (detail::is_optional<T>) {
-        if (value) write_json(out, *value);
+        if (value) finite = write_json(out, *value);
         else out += "null";
     } else if constexpr (described_struct<T>) {
-        detail::write_members(out, std::addressof(value), detail::layout<T>::members,
-                              detail::layout<T>::template apply<detail::write_table>::functions.data());
+        finite = detail::write_members(out, std::addressof(value), detail::layout<T>::members,
+                                       detail::layout<T>::template apply<detail::write_table>::functions.data());
     } else if constexpr (detail::string_map<T>) {
         char before = '{';
         for (const auto& [key, item] : value) {
@@ -951,7 +962,7 @@ void write_json(std::string& out, const T& value)
             before = ',';
             write_string(out, key);
             out += ':';
-            write_json(out, item);
+            finite = write_json(out, item) && finite;
         }
         out += before == '{' ? "{}" : "}";
     } else if constexpr (std::ranges::input_range<const T>) {
@@ -959,23 +970,24 @@ void write_json(std::string& out, const T& value)
         for (auto&& item : value) {
             out += before;
             before = ',';
-            write_json<std::ranges::range_value_t<const T>>(out, item); // named: vector<bool> has proxies
+            // Named: vector<bool> has proxies.
+            finite = write_json<std::ranges::range_value_t<const T>>(out, item) && finite;
         }
         out += before == '[' ? "[]" : "]";
     } else {
         static_assert(detail::always_false<T>, "no JSON form is known: is BOOST_DESCRIBE_STRUCT or _ENUM missing?");
     }
+    return finite;
 }
 
 template <class T>
-bool detail::write_erased(std::string& out, const void* value)
+detail::written detail::write_erased(std::string& out, const void* value)
 {
     const T& object = *static_cast<const T*>(value);
     if constexpr (is_optional<T>) {
-        if (!object) return false;
+        if (!object) return written::left_out;
     }
-    write_json(out, object);
-    return true;
+    return write_json(out, object) ? written::whole : written::not_finite;
 }
 
 } // namespace comcp::inline COMCP_ABI
@@ -3484,6 +3496,9 @@ struct limits
     std::size_t depth = 64;
     /// Requests in flight in one session, each way. A further one is refused with -32603 and `data.retryable`.
     std::size_t in_flight = 256;
+    /// Bytes of the requests that handlers hold, in one session: four messages of the largest size. A further one is
+    /// refused in the same way, unless it is the only one.
+    std::size_t held_requests = 64 * 1024 * 1024;
     /// Queued output plus the bytes of requests held, per stream. While output is queued beyond it, reading pauses.
     std::size_t stream_buffer = 4 * 1024 * 1024;
     /// A stream whose queued output makes no progress for this long is cut.
@@ -6956,10 +6971,11 @@ struct framing
 struct request_head
 {
     std::string method; ///< as it was written: methods are case-sensitive
-    std::string target; ///< begins with '/', or is "*" (with OPTIONS only); percent-encoded, no fragment
+    std::string
+        target; ///< begins with '/', whatever form it came in, or is "*" (OPTIONS); percent-encoded, no fragment
     http::version version = http::version::http_1_1;
     http::fields fields;
-    authority host; ///< the one Host field
+    authority host; ///< the one Host field, and that of a target in absolute form
     framing body;
     bool keep_alive = true;        ///< the peer is ready for another request on this connection
     bool expects_continue = false; ///< the peer waits for `100 Continue` before it sends the body
@@ -9047,6 +9063,8 @@ public:
     void send_result(const tool_result& value) const;
     /// The text of an object, which becomes `structuredContent` and a text copy of it (F-8).
     void send_structured(std::string_view object) const;
+    /// A number of a typed result is NaN or infinite: JSON has no word for it, and null would break the schema.
+    void send_not_finite() const;
     void send_failure(std::string_view text) const;
     /// The current exception as a result. A cancelled call has nobody to tell: its answer is dropped on the way.
     void send_tool_exception() const;
@@ -9435,7 +9453,7 @@ void send_return(const reply& to, R& value)
         to.send_result(made);
     } else if constexpr (std::same_as<R, json::object> || described_struct<R>) {
         std::string text;
-        write_json(text, value);
+        if (!write_json(text, value)) return to.send_not_finite();
         to.send_structured(text);
     } else if constexpr (std::same_as<R, json::value> || std::same_as<R, raw_json>) {
         // Of any type: what is not an object is wrapped for these revisions.
@@ -10461,9 +10479,12 @@ private:
 // by default, or a clock that a test moves by hand (`manual_time`). Nothing else in the library names a clock.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <ratio>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -10517,6 +10538,17 @@ inline time_point deadline_after(time_point now, duration after)
     return after >= time_point::max() - now ? time_point::max() : now + after;
 }
 
+/// A time that the host gives, in the unit of the clock: what is too long for it is for ever, what is negative is none.
+template <class Rep, class Period>
+constexpr duration clamped(std::chrono::duration<Rep, Period> time)
+{
+    using wide = std::chrono::duration<std::common_type_t<Rep, std::int64_t>, Period>;
+    if (time < time.zero()) return duration::zero();
+    // Turned around, so that a NaN is for ever too.
+    if (!(wide(time) < std::chrono::duration_cast<wide>(duration::max()))) return duration::max();
+    return std::chrono::duration_cast<duration>(wide(time));
+}
+
 } // namespace detail
 
 /// One deadline at a time on one executor. Thread rule: used from its executor only. May outlive the context: it then
@@ -10537,6 +10569,13 @@ public:
 
     /// Suspends for `time`. *Errors*: errc::cancelled when the caller is cancelled.
     task<void> wait_for(duration time);
+    /// The same in a coarser unit. A time that the clock cannot tell is for ever, and does not overflow.
+    template <class Rep, class Period>
+        requires std::ratio_greater_equal_v<Period, duration::period>
+    task<void> wait_for(std::chrono::duration<Rep, Period> time)
+    {
+        return wait_for(detail::clamped(time));
+    }
 
 private:
     struct stop
@@ -11063,6 +11102,8 @@ struct parsed
     bool has_jsonrpc = false;
     /// There is a `method`, of whatever type.
     bool has_method = false;
+    /// There is a `result` or an `error`, be it null, and no `method`: an answer, however malformed.
+    bool is_answer = false;
 };
 
 } // namespace comcp::inline COMCP_ABI::rpc
@@ -11095,6 +11136,7 @@ struct envelope
     const json::value* params = nullptr;
     const json::value* result = nullptr;
     const json::value* error = nullptr;
+    bool has_outcome = false; // a result or an error, be it null
 
     // One pass over the members instead of six look-ups.
     explicit envelope(const json::object& object)
@@ -11113,8 +11155,10 @@ struct envelope
                 params = real;
             } else if (key == "result") {
                 result = real;
+                has_outcome = true;
             } else if (key == "error") {
                 error = real;
+                has_outcome = true;
             }
         }
     }
@@ -11166,6 +11210,7 @@ inline void read_message(const json::value& root, std::string_view text, parsed&
     }
     out.has_jsonrpc = in.jsonrpc && in.jsonrpc->is_string() && in.jsonrpc->get_string() == "2.0";
     out.has_method = in.method != nullptr;
+    out.is_answer = in.has_outcome && !in.method;
     if (!out.has_jsonrpc) return invalid("\"jsonrpc\" is not \"2.0\"");
 
     out.state = parsed::status::message;
@@ -11307,8 +11352,8 @@ public:
     void clear() noexcept
     {
         if (!parsed_.elements.empty()) parsed_.elements = {};
-        parsed_.msg.has_id = parsed_.msg.bad_params = parsed_.id_known = parsed_.has_jsonrpc = parsed_.has_method =
-            false;
+        parsed_.msg.has_id = parsed_.msg.bad_params = false;
+        parsed_.id_known = parsed_.has_jsonrpc = parsed_.has_method = parsed_.is_answer = false;
         parsed_.msg.method = parsed_.msg.text = parsed_.why = {};
         parsed_.msg.params = parsed_.msg.result = parsed_.msg.error = nullptr;
         root_.reset();
@@ -11333,6 +11378,7 @@ private:
         parsed_.state = parsed::status::message;
         parsed_.has_jsonrpc = true;
         parsed_.has_method = !is_result;
+        parsed_.is_answer = is_result;
         return true;
     }
 
@@ -14336,7 +14382,7 @@ namespace comcp::inline COMCP_ABI
 class bridge_options
 {
 public:
-    /// `message`, `depth`, `in_flight`, `stream_buffer` and `close` count.
+    /// `message`, `depth`, `in_flight`, `stream_buffer`, `write_stall` and `close` count.
     comcp::limits limits;
 
     /// A field of every HTTP request, such as Authorization; without it none is sent that would prove anything.
@@ -14383,6 +14429,9 @@ private:
 /// shows when the stream of its messages ends and cannot be opened again within 3 attempts (at most 7 s, or what the
 /// application asked for), and where it has no such stream, with the next message that does not reach it. The session
 /// of a bridge that is killed ends at once on a socket, over HTTP by the application's idle limit.
+///
+/// It also ends when the host, or an application behind a socket, takes nothing of what waits for it for the stall
+/// limit (30 s): an end of the other side would not be seen meanwhile.
 ///
 /// *Result*: the exit status: 0 when the host ended it, 1 after an error, which is told on stderr.
 int run_bridge(std::string_view where, bridge_options options = {});
@@ -16870,6 +16919,9 @@ public:
         return got::line;
     }
 
+    /// A part of a line has come.
+    bool begun() const noexcept { return !given_ && !cut_.empty(); }
+
     /// Forgets the line that was begun or given.
     void clear()
     {
@@ -16961,7 +17013,12 @@ private:
 class head_lines
 {
 public:
-    explicit head_lines(const http_limits& limits) : most_(limits.line), fields_(limits) {}
+    /// That many empty lines before the first one are skipped.
+    explicit head_lines(const http_limits& limits, int empty_lines = 0)
+        : most_(limits.line),
+          most_empty_(empty_lines),
+          fields_(limits)
+    {}
 
     enum class got {
         end, // the empty line was taken
@@ -16975,13 +17032,17 @@ public:
     got take(std::string_view& input, fields& into, parse_error& error, const parse_error& too_long,
              const ReadFirst& read_first)
     {
-        if (!begun_) {
+        while (!begun_) {
             std::string_view line;
             switch (lines_.take(input, most_, line)) {
             case crlf_lines::got::more: return got::more;
             case crlf_lines::got::too_long: error = too_long; return got::failed;
             case crlf_lines::got::bad_end: error = {400, "a line ends without CR"}; return got::failed;
             case crlf_lines::got::line: break;
+            }
+            if (line.empty() && empty_ < most_empty_) {
+                ++empty_;
+                continue;
             }
             error = read_first(line);
             if (error) return got::failed;
@@ -16997,15 +17058,21 @@ public:
         }
     }
 
+    /// A byte of the head has come, skipped lines apart.
+    bool begun() const noexcept { return begun_ || lines_.begun(); }
+
     void clear()
     {
         begun_ = false;
+        empty_ = 0;
         lines_.clear();
         fields_.clear();
     }
 
 private:
     std::size_t most_;
+    int most_empty_;
+    int empty_ = 0;
     bool begun_ = false;
     crlf_lines lines_;
     field_lines fields_;
@@ -20251,8 +20318,11 @@ private:
 // Reads HTTP/1.1 requests, one after another, from chunks of bytes: a strict subset of RFC 9112, in which no two
 // programs can understand a message in two ways. No I/O and no clock; what a request means is decided elsewhere.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20264,7 +20334,7 @@ namespace comcp::inline COMCP_ABI::http
 class request_parser
 {
 public:
-    explicit request_parser(const http_limits& limits = {}) : lines_(limits), body_(limits) {}
+    explicit request_parser(const http_limits& limits = {}) : lines_(limits, empty_lines), body_(limits) {}
 
     /// Reads on. See `parse_step` for how to go on.
     parse_step step(std::string_view input)
@@ -20275,9 +20345,9 @@ public:
             if (step.what == parse_step::kind::failed) state_ = state::failed;
             return step;
         }
-        started_ = started_ || !input.empty();
         std::string_view rest = input;
         const parse_step::kind what = read_head(rest);
+        started_ = what != kind::need_more || lines_.begun();
         return {what, input.size() - rest.size(), {}};
     }
 
@@ -20291,7 +20361,8 @@ public:
 
     const parse_error& error() const noexcept { return error_; }
 
-    /// Whether a byte of this message has come: a connection that ends or idles before is no failure.
+    /// Whether a byte of this message has come, empty lines before it apart: a connection that ends or idles before is
+    /// no failure.
     bool started() const noexcept { return started_; }
 
     /// Ready for the next message on the connection, after `done`.
@@ -20301,6 +20372,7 @@ public:
         started_ = false;
         error_ = {};
         lines_.clear();
+        named_.reset();
         detail::empty_head(head_);
         body_.begin(framing::none());
     }
@@ -20312,6 +20384,9 @@ private:
         failed,
     };
     using kind = parse_step::kind;
+
+    // RFC 9112 section 2.2: at least one is to be ignored, since old clients send one behind a body.
+    static constexpr int empty_lines = 2;
 
     kind read_head(std::string_view& input)
     {
@@ -20335,16 +20410,34 @@ private:
         const std::size_t second = first == line.npos ? first : line.find(' ', first + 1);
         if (second == line.npos) return bad;
         const std::string_view method = line.substr(0, first);
-        const std::string_view target = line.substr(first + 1, second - first - 1);
+        std::string_view target = line.substr(first + 1, second - first - 1);
         if (!valid_name(method)) return bad;
         if (const parse_error wrong = detail::read_version(line.substr(second + 1), head_.version)) return wrong;
-        const bool origin_form = valid_target(target) && method != "CONNECT";
-        if (!origin_form && !(target == "*" && method == "OPTIONS")) {
-            return {400, "the target is not a path in origin form"};
-        }
         head_.method = method;
-        head_.target = target;
+        constexpr parse_error bad_target{400, "the target is neither a path nor an http or https URL"};
+        if (method == "CONNECT") return bad_target;
+        if (target == "*" && method == "OPTIONS") {
+            head_.target = target;
+        } else {
+            if (!target.starts_with('/') && !take_authority(target)) return bad_target;
+            head_.target = target.starts_with('/') ? "" : "/";
+            if (!detail::all(target, detail::target_char)) return bad_target;
+            head_.target += target;
+        }
         return {};
+    }
+
+    // RFC 9112 section 3.2.2: a server must accept the absolute form, whose authority then takes the place of Host.
+    // Whoever looked at Host in front of us must not have seen another one, so that the two have to be the same.
+    bool take_authority(std::string_view& target)
+    {
+        if (!detail::take_scheme(target)) return false;
+        const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+        result<authority> named = parse_authority(target.substr(0, end));
+        if (!named) return false;
+        named_ = *std::move(named);
+        target.remove_prefix(end);
+        return true;
     }
 
     // What only the whole head tells.
@@ -20354,6 +20447,7 @@ private:
         result<authority> host = parse_authority(*head_.fields.find("Host"));
         if (!host) return {400, "Host is not a host with or without a port"};
         head_.host = *std::move(host);
+        if (named_ && *named_ != head_.host) return {400, "Host is not the host of the target"};
         if (const parse_error wrong = detail::read_framing(head_.fields, head_.version, framing::none(), head_.body)) {
             return wrong;
         }
@@ -20380,6 +20474,7 @@ private:
     bool started_ = false;
     parse_error error_;
     request_head head_;
+    std::optional<authority> named_; // of a target in absolute form
     detail::head_lines lines_;
     detail::body_reader body_;
 };
@@ -20762,9 +20857,9 @@ COMCP_DECL void connection::begin_request()
 COMCP_DECL connection::got connection::take_head()
 {
     if (!parser_ && !input_.bytes().empty()) parser_ = std::make_unique<request_parser>(owner_->limits.head);
-    const bool idle = !parser_;
-    const parse_step step = idle ? parse_step() : parser_->step(input_.bytes());
+    const parse_step step = !parser_ ? parse_step() : parser_->step(input_.bytes());
     input_.take(step.used);
+    const bool idle = !parser_ || !parser_->started(); // an empty line begins nothing
     if (step.what == parse_step::kind::head) {
         idle_ = false;
         input_deadline_.clear();
@@ -23940,83 +24035,93 @@ COMCP_DECL void write_signed(std::string& out, long long value) { write_digits(o
 COMCP_DECL void write_unsigned(std::string& out, unsigned long long value) { write_digits(out, value); }
 
 template <class Floating>
-void write_shortest(std::string& out, Floating value)
+bool write_shortest(std::string& out, Floating value)
 {
     if (!std::isfinite(value)) { // JSON has no word for them
         out += "null";
-        return;
+        return false;
     }
     char digits[64];
     const auto end = std::to_chars(digits, digits + sizeof(digits), value);
     const std::string_view text(digits, static_cast<std::size_t>(end.ptr - digits));
     out += text;
     if (text.find_first_of(".e") == std::string_view::npos) out += ".0"; // stays a number with a fraction for readers
+    return true;
 }
 
-COMCP_DECL void write_floating(std::string& out, float value) { write_shortest(out, value); }
-COMCP_DECL void write_floating(std::string& out, double value) { write_shortest(out, value); }
-COMCP_DECL void write_floating(std::string& out, long double value) { write_shortest(out, value); }
+COMCP_DECL bool write_floating(std::string& out, float value) { return write_shortest(out, value); }
+COMCP_DECL bool write_floating(std::string& out, double value) { return write_shortest(out, value); }
+COMCP_DECL bool write_floating(std::string& out, long double value) { return write_shortest(out, value); }
 
 } // namespace detail
 
-COMCP_DECL void write_double(std::string& out, double value) { detail::write_floating(out, value); }
+COMCP_DECL bool write_double(std::string& out, double value) { return detail::write_floating(out, value); }
 
-COMCP_DECL void write_value(std::string& out, const json::array& array)
+COMCP_DECL bool write_value(std::string& out, const json::array& array)
 {
+    bool finite = true;
     char before = '[';
     for (const json::value& item : array) {
         out += before;
         before = ',';
-        write_value(out, item);
+        finite = write_value(out, item) && finite;
     }
     out += before == '[' ? "[]" : "]";
+    return finite;
 }
 
-COMCP_DECL void write_value(std::string& out, const json::object& object)
+COMCP_DECL bool write_value(std::string& out, const json::object& object)
 {
+    bool finite = true;
     char before = '{';
     for (const json::key_value_pair& item : object) {
         out += before;
         before = ',';
         write_string(out, std::string_view(item.key().data(), item.key().size()));
         out += ':';
-        write_value(out, item.value());
+        finite = write_value(out, item.value()) && finite;
     }
     out += before == '{' ? "{}" : "}";
+    return finite;
 }
 
-COMCP_DECL void write_value(std::string& out, const json::value& value)
+COMCP_DECL bool write_value(std::string& out, const json::value& value)
 {
     switch (value.kind()) {
     case json::kind::null: out += "null"; break;
     case json::kind::bool_: write_bool(out, value.get_bool()); break;
     case json::kind::int64: write_integer(out, value.get_int64()); break;
     case json::kind::uint64: write_integer(out, value.get_uint64()); break;
-    case json::kind::double_: write_double(out, value.get_double()); break;
+    case json::kind::double_: return write_double(out, value.get_double());
     case json::kind::string:
         write_string(out, std::string_view(value.get_string().data(), value.get_string().size()));
         break;
-    case json::kind::array: write_value(out, value.get_array()); break;
-    case json::kind::object: write_value(out, value.get_object()); break;
+    case json::kind::array: return write_value(out, value.get_array());
+    case json::kind::object: return write_value(out, value.get_object());
     }
+    return true;
 }
 
 namespace detail
 {
 
-COMCP_DECL void write_members(std::string& out, const void* object, std::span<const member_info> members,
+COMCP_DECL bool write_members(std::string& out, const void* object, std::span<const member_info> members,
                               const write_function* functions)
 {
+    bool finite = true;
     char before = '{';
     for (std::size_t index = 0; index < members.size(); ++index) {
         const std::size_t start = out.size();
         out += before;
         write_string(out, members[index].name);
         out += ':';
-        if (functions[index](out, members[index].address(const_cast<void*>(object)))) before = ',';
+        const written how = functions[index](out, members[index].address(const_cast<void*>(object)));
+        finite = finite && how != written::not_finite;
+        if (how != written::left_out) before = ',';
         else out.resize(start);
     }
     out += before == '{' ? "{}" : "}";
+    return finite;
 }
 
 COMCP_DECL void write_enumerator(std::string& out, std::span<const enumerator_info> all, std::uint64_t value)
@@ -28737,12 +28842,13 @@ COMCP_DECL task<http::response> http_core::answer_to(const std::shared_ptr<http_
         const comcp::executor ex = self->executor_of_session();
         return self->at_session(ex, first_post(self, ex, whole));
     }
-    if (id && whole.method == "DELETE") return end_session(self, whole);
+    const bool is_delete = whole.method == "DELETE";
     session_table::in_use used;
-    if (id && (is_post || is_get))
+    if (id && (is_post || is_get || is_delete))
         used =
-            self->table->find(*id, whole.principal, is_get ? session_lease::kind::stream : session_lease::kind::call);
+            self->table->find(*id, whole.principal, is_post ? session_lease::kind::call : session_lease::kind::stream);
     if (!used || used.wire->one_stream()) return unknown_session(whole);
+    if (is_delete) return end_session(self, whole);
     const comcp::executor& ex = used.owner->executor();
     return self->at_session(ex,
                             is_get ? open_stream(self, std::move(used), whole) : post(self, std::move(used), whole));
@@ -30225,6 +30331,12 @@ COMCP_DECL void reply::send_structured(std::string_view object) const
         if (shared_.peer->version >= revision::r2025_06_18) (out += R"(,"structuredContent":)") += object;
         out += '}';
     });
+}
+
+COMCP_DECL void reply::send_not_finite() const
+{
+    observe_failure("a number of the result is not finite");
+    send_failure("the tool failed");
 }
 
 COMCP_DECL void reply::send_failure(std::string_view text) const
@@ -33776,7 +33888,8 @@ COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, 
 {
     // With middleware the request was counted when it set out.
     const bool counted = route.gathered && route.gathered->for_chain;
-    if (!counted && in_flight() >= limits_.in_flight) {
+    const bool too_large = held_bytes_ != 0 && held_bytes_ + request.text.size() > limits_.held_requests;
+    if (!counted && (in_flight() >= limits_.in_flight || too_large)) {
         answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
         return nullptr;
     }
@@ -34008,7 +34121,12 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
     // Without a method it is somebody's answer, if anything (SHAPE 47).
     const bool answers = too_deep ? deep.has_result || deep.has_error : read.has_jsonrpc && !read.has_method;
     pending_call* call = id && answers ? find(*id) : nullptr;
-    if (role_->serves() && !call) {
+    const bool is_answer = too_deep ? (deep.has_result || deep.has_error) && !deep.has_method : read.is_answer;
+    if (role_->serves() && !call && is_answer) {
+        // Its id is one of ours. An error that carried it would answer a request of the peer that has the same one.
+        if (route.gathered) answer_gathered(route); // it was counted as one to be answered
+        else no_answer_due(route);
+    } else if (role_->serves() && !call) {
         const bool not_json = read.state == rpc::parsed::status::not_json || too_deep;
         answer_error(id, route, not_json ? rpc_code::parse_error : rpc_code::invalid_request, read.why);
     } else if (call) {
@@ -34075,11 +34193,11 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
     // With middleware it is in flight twice: the request on its way, found last, and the handler at the end of the way.
     if (inbound* const on_its_way = chain_ ? inbound_.find(*wanted) : nullptr) {
         const std::shared_ptr<inbound> outer = release(*on_its_way);
-        give_up_answer(*outer);
         outer->emit(outer);
+        give_up_answer(*outer);
     }
+    request->emit(request); // first: what the handler asked is taken back on the stream on which it was asked
     give_up_answer(*request);
-    request->emit(request);
 }
 
 COMCP_DECL std::optional<rpc::id> session::id_param(const rpc::message& message, std::string_view name)
@@ -34513,11 +34631,13 @@ COMCP_DECL void acceptor::drop()
 // ---- comcp/transport/byte_bridge.hpp
 //
 // Joins stdin and stdout with a socket, byte by byte: what one side does not take, the other side's reading waits for,
-// with one block of memory for each direction. It does not look at what passes.
+// with one block of memory for each direction and no longer than the stall limit. It does not look at what passes.
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 namespace comcp::inline COMCP_ABI::detail
 {
@@ -34526,8 +34646,9 @@ namespace comcp::inline COMCP_ABI::detail
 class byte_bridge : public std::enable_shared_from_this<byte_bridge>
 {
 public:
-    /// The descriptors stay the caller's.
-    byte_bridge(const executor& ex, int input, int output, socket_address to, duration connect_within, duration close);
+    /// The descriptors stay the caller's. `write_stall` and `close` count of the limits.
+    byte_bridge(const executor& ex, int input, int output, socket_address to, duration connect_within,
+                const limits& bounds);
     ~byte_bridge();
 
     /// Connects and runs it to its end. *Result*: why it ended; empty when the host ended it. *Errors*: those of
@@ -34541,7 +34662,11 @@ public:
 private:
     struct pump_ended;
     struct time_up;
+    struct not_read;
 
+    /// Writes all of it. *Result*: why it could not.
+    template <class Stream>
+    static task<std::error_code> write_all(byte_bridge* self, Stream& to, timer& stall, char* bytes, std::size_t size);
     static task<void> from_host(std::shared_ptr<byte_bridge> self);
     static task<void> from_app(std::shared_ptr<byte_bridge> self);
     void end(fault why);
@@ -34553,9 +34678,12 @@ private:
     std::optional<stream_socket> socket_;
     socket_address to_;
     duration connect_within_;
+    duration write_stall_;
     duration close_;
     timer clock_;
-    waiter changed_; // the running coroutine
+    timer app_stall_;  // while the application takes nothing
+    timer host_stall_; // while the host takes nothing
+    waiter changed_;   // the running coroutine
     std::optional<fault> why_;
     bool input_over_ = false;
     bool over_ = false;
@@ -34586,8 +34714,9 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 /// The host's end of input is the orderly end: answers that are owed have the close limit to come. Every request of the
-/// host is answered once, if need be with an error of the bridge. An application that cannot be reached any more, or
-/// that forgot the session, ends the bridge.
+/// host is answered once, if need be with an error of the bridge: an answer is relayed only while its exchange owes it.
+/// An application that cannot be reached any more, or that forgot the session, ends the bridge, and so does a host that
+/// has taken nothing for the stall limit while the buffer is full.
 ///
 /// Thread rule: one executor.
 class message_bridge : public std::enable_shared_from_this<message_bridge>
@@ -34616,6 +34745,7 @@ private:
     struct pump_ended;
     struct wake_up;
     struct time_up;
+    struct not_read;
 
     static task<void> from_host(std::shared_ptr<message_bridge> self);
     static task<void> from_app(std::shared_ptr<message_bridge> self);
@@ -34628,7 +34758,12 @@ private:
 
     void on_app(transport_event& event);
     void relay_to_host(std::string_view text, exchange_id on);
-    void settle(const rpc::parsed& answer, exchange_id on);
+    bool passes(const rpc::parsed& read, exchange_id on);
+    bool passes_answer(const rpc::message& said, exchange_id on);
+    std::optional<rpc::id> take_owed(exchange_id on, const rpc::id& answered);
+    void settle(exchange_id on);
+    void send_to_host(std::string_view text);
+    void refuse_to_app(const rpc::id& id, std::string_view why);
     void on_oversized(const transport_event& event);
     void on_failed(exchange_id on, const fault& why);
     void on_closed(exchange_id on);
@@ -34638,6 +34773,7 @@ private:
     void fail_all(std::string_view why);
     void end(fault why);
     void wake();
+    void watch_host();
 
     bool host_is_behind() const { return host_->queued() >= limits_.stream_buffer; }
     bool over() const { return why_ || (input_over_ && (calls_.empty() || late_)); }
@@ -34660,6 +34796,7 @@ private:
     bool begun_ = false;
     int pumps_ = 0;
     timer clock_;
+    timer stall_;         // while the host is behind
     waiter changed_;      // the running coroutine
     waiter host_taken_;   // the pump from the host
     waiter answer_taken_; // the pump from the application
@@ -34803,7 +34940,7 @@ inline fault bridge_bytes(socket_address to, const bridge_options& options)
     if (!standard.take()) return fail(errc::not_found, "stdin, stdout and stderr must be open to bridge them");
     asio::io_context io(1);
     const auto bridge = std::make_shared<byte_bridge>(io.get_executor(), standard.input(), standard.output(),
-                                                      std::move(to), options.connect_time(), options.limits.close);
+                                                      std::move(to), options.connect_time(), options.limits);
     return run_to_its_end(io, bridge);
 }
 
@@ -34850,6 +34987,7 @@ COMCP_DECL int run_bridge(std::string_view where, bridge_options options)
 #include <exception>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace comcp::inline COMCP_ABI::detail
@@ -34879,16 +35017,32 @@ struct byte_bridge::time_up
     }
 };
 
+/// One side has taken nothing for too long. The other side is not heard meanwhile, nor its end seen.
+struct byte_bridge::not_read
+{
+    byte_bridge* self;
+    bool app;
+    void operator()() const
+    {
+        self->end(fail(errc::peer_gone, app ? "the application at " + self->to_.text() + " does not read its input"
+                                            : "the host does not read the answers"));
+        self->changed_.complete();
+    }
+};
+
 COMCP_DECL byte_bridge::byte_bridge(const executor& ex, int input, int output, socket_address to,
-                                    duration connect_within, duration close)
+                                    duration connect_within, const limits& bounds)
     : executor_(ex),
       lot_(make_parking_lot(ex)),
       input_(ex, input),
       output_(ex, output),
       to_(std::move(to)),
       connect_within_(connect_within),
-      close_(close),
+      write_stall_(bounds.write_stall),
+      close_(bounds.close),
       clock_(ex),
+      app_stall_(ex),
+      host_stall_(ex),
       changed_(*lot_)
 {}
 
@@ -34913,6 +35067,8 @@ COMCP_DECL task<fault> byte_bridge::run(std::shared_ptr<byte_bridge> self)
     while (!self->over_) co_await self->changed_.wait();
     self->over_ = true;
     self->clock_.cancel();
+    self->app_stall_.cancel();
+    self->host_stall_.cancel();
     self->socket_->close(ignored);
     self->input_.release();
     self->output_.release();
@@ -34933,11 +35089,10 @@ COMCP_DECL void byte_bridge::end(fault why)
     over_ = true;
 }
 
-/// Writes all of it. *Result*: why it could not.
 template <class Stream>
-task<std::error_code> write_all(Stream& to, const bool& over, char* bytes, std::size_t size)
+task<std::error_code> byte_bridge::write_all(byte_bridge* self, Stream& to, timer& stall, char* bytes, std::size_t size)
 {
-    while (size != 0 && !over) {
+    while (size != 0 && !self->over_) {
         const iovec piece{bytes, size};
         const ssize_t n = write_without_sigpipe(to.native_handle(), &piece, 1);
         if (n >= 0) {
@@ -34948,7 +35103,9 @@ task<std::error_code> write_all(Stream& to, const bool& over, char* bytes, std::
         if (errno == EINTR) continue;
         if (errno != EAGAIN && errno != EWOULDBLOCK) co_return std::error_code(errno, std::generic_category());
         io_error_code failed;
+        stall.start(deadline_after(stall.now(), self->write_stall_), not_read{self, &stall == &self->app_stall_});
         co_await to.async_wait(Stream::wait_write, asio::redirect_error(asio::use_awaitable, failed));
+        stall.cancel();
         if (failed) co_return std::error_code(failed.value(), std::generic_category());
     }
     co_return std::error_code();
@@ -34963,7 +35120,7 @@ COMCP_DECL task<void> byte_bridge::from_host(std::shared_ptr<byte_bridge> self)
                                                                     asio::redirect_error(asio::use_awaitable, failed));
         if (self->over_) co_return;
         if (failed) break;
-        auto writing = write_all(*self->socket_, self->over_, block.get(), n);
+        auto writing = write_all(self.get(), *self->socket_, self->app_stall_, block.get(), n);
         const std::error_code lost = co_await std::move(writing);
         if (lost) co_return; // the other pump hears why, after what the application still said
     }
@@ -34991,7 +35148,7 @@ COMCP_DECL task<void> byte_bridge::from_app(std::shared_ptr<byte_bridge> self)
                                                     (reset ? ": " + failed.message() : std::string())));
             co_return;
         }
-        auto writing = write_all(self->output_, self->over_, block.get(), n);
+        auto writing = write_all(self.get(), self->output_, self->host_stall_, block.get(), n);
         const std::error_code lost = co_await std::move(writing);
         if (!lost) continue;
         self->end(fail(errc::peer_gone, "the host does not take answers any more: " + lost.message()));
@@ -36633,6 +36790,12 @@ struct message_bridge::time_up
     }
 };
 
+struct message_bridge::not_read
+{
+    message_bridge* self;
+    void operator()() const { self->end(fail(errc::peer_gone, "the host does not read the answers")); }
+};
+
 COMCP_DECL message_bridge::message_bridge(const executor& ex, std::unique_ptr<transport> host,
                                           std::unique_ptr<transport> app, const limits& bounds)
     : limits_(bounds),
@@ -36643,6 +36806,7 @@ COMCP_DECL message_bridge::message_bridge(const executor& ex, std::unique_ptr<tr
       from_host_(bounds.depth),
       from_app_(bounds.depth),
       clock_(ex),
+      stall_(ex),
       changed_(*lot_),
       host_taken_(*lot_),
       answer_taken_(*lot_)
@@ -36677,6 +36841,7 @@ COMCP_DECL task<fault> message_bridge::run(std::shared_ptr<message_bridge> self)
     self->clock_.cancel();
     self->app_->close();
     self->host_->close();
+    self->stall_.cancel();
     self->wake();
     while (self->pumps_ != 0) co_await self->changed_.wait();
     co_return self->why_.value_or(fault());
@@ -36701,7 +36866,15 @@ COMCP_DECL void message_bridge::on_host_drained(void* which)
     auto& self = *static_cast<message_bridge*>(which);
     if (const std::error_code failed = self.host_->write_error())
         return self.end(fail(errc::peer_gone, "the host does not take answers any more: " + failed.message()));
+    self.watch_host();
     self.wake();
+}
+
+/// Begins its time anew while it is behind.
+COMCP_DECL void message_bridge::watch_host()
+{
+    if (!host_is_behind() || leaving_) return stall_.cancel();
+    stall_.start(deadline_after(stall_.now(), limits_.write_stall), not_read{this});
 }
 
 // ---- from the host
@@ -36714,6 +36887,7 @@ COMCP_DECL task<void> message_bridge::from_host(std::shared_ptr<message_bridge> 
         for (transport_event& each : batch) self->on_host(each);
         self->from_host_.clear();
         self->host_->flush();
+        self->watch_host();
         while (self->host_is_behind() && !self->leaving_) co_await self->host_taken_.wait();
     }
 }
@@ -36818,6 +36992,7 @@ COMCP_DECL task<void> message_bridge::from_app(std::shared_ptr<message_bridge> s
             if (self->leaving_ || each.what == transport_event::kind::closed) co_return;
             self->on_app(each);
             self->host_->flush();
+            self->watch_host();
             while (self->host_is_behind() && !self->leaving_) co_await self->answer_taken_.wait();
         }
         self->from_app_.clear();
@@ -36847,11 +37022,41 @@ COMCP_DECL void message_bridge::relay_to_host(std::string_view text, exchange_id
         }
         return;
     }
-    // Newlines between tokens would end the line.
-    rpc::write_raw(host_->begin({}), text);
+    if (read.state != status::batch) {
+        if (passes(read, on)) send_to_host(text);
+        return settle(on);
+    }
+    std::string kept;
+    for (const rpc::parsed& each : read.elements) {
+        if (!passes(each, on)) continue;
+        kept += kept.empty() ? '[' : ',';
+        kept += each.msg.text;
+    }
+    if (!kept.empty()) send_to_host(kept += ']');
+    settle(on);
+}
+
+COMCP_DECL void message_bridge::send_to_host(std::string_view text)
+{
+    rpc::write_raw(host_->begin({}), text); // newlines between tokens would end the line
     host_->commit();
-    if (read.state == status::message) settle(read, on);
-    for (const rpc::parsed& each : read.elements) settle(each, on);
+}
+
+/// Whether the host is to hear it as it is. An answer that is heard, or stands for one, is not owed any more.
+COMCP_DECL bool message_bridge::passes(const rpc::parsed& read, exchange_id on)
+{
+    if (read.state == rpc::parsed::status::message) {
+        const bool asks = read.msg.type == rpc::message::kind::request;
+        const bool tells = read.msg.type == rpc::message::kind::notification;
+        return asks || tells || passes_answer(read.msg, on);
+    }
+    if (!read.id_known) return false;
+    if (read.has_method) {
+        refuse_to_app(read.id, read.why);
+    } else if (const auto owed = take_owed(on, read.id)) {
+        answer_error(&*owed, rpc_code::internal_error, "the server's answer is malformed: " + std::string(read.why));
+    }
+    return false;
 }
 
 COMCP_DECL bool is_plain_version(std::string_view text)
@@ -36860,47 +37065,73 @@ COMCP_DECL bool is_plain_version(std::string_view text)
            std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7F'; });
 }
 
-COMCP_DECL void message_bridge::settle(const rpc::parsed& answer, exchange_id on)
+COMCP_DECL bool message_bridge::passes_answer(const rpc::message& said, exchange_id on)
 {
-    const rpc::message& said = answer.msg;
-    const bool result = said.type == rpc::message::kind::result;
-    if (answer.state != rpc::parsed::status::message || (!result && said.type != rpc::message::kind::error)) return;
     const auto found = calls_.find(static_cast<std::uint64_t>(on));
-    if (found == calls_.end()) return;
-    call& asked = found->second;
     if (said.has_id) {
-        const auto same = [&](const rpc::id& one) {
-            return one == said.id || (one.decimal() && one.decimal() == said.id.decimal());
-        };
-        if (std::erase_if(asked.ids, same) == 0) return;
-    } else if (asked.ids.size() != 1) {
-        return; // an error without an id: whom it answers is not known
-    } else {
-        // The host does not see whom it answers either.
-        answer_error(&asked.ids.front(), rpc_code::internal_error, "the server answered with an error without an id");
-        asked.ids.clear();
+        if (!take_owed(on, said.id)) return false;
+        if (found->second.initialize && said.type == rpc::message::kind::result) {
+            const auto version = string_member(*said.result, "protocolVersion");
+            if (version && is_plain_version(*version)) app_->negotiated(*version);
+        }
+        return true;
     }
-    if (asked.initialize && result) {
-        const auto version = string_member(*said.result, "protocolVersion");
-        if (version && is_plain_version(*version)) app_->negotiated(*version);
-    }
-    if (!asked.ids.empty()) return;
-    held_ -= asked.bytes;
+    // An error without an id. The host does not see whom it answers; we do when only one answer is owed here.
+    if (found == calls_.end() || found->second.ids.size() != 1) return true;
+    const std::string why(string_member(*said.error, "message").value_or(""));
+    answer_error(&found->second.ids.front(), rpc_code::internal_error,
+                 "the server answered with an error without an id: " + why);
+    found->second.ids.clear();
+    return false;
+}
+
+/// The id as the host wrote it, if an answer to it is owed on this exchange. It is not any more.
+COMCP_DECL std::optional<rpc::id> message_bridge::take_owed(exchange_id on, const rpc::id& answered)
+{
+    const auto found = calls_.find(static_cast<std::uint64_t>(on));
+    if (found == calls_.end()) return std::nullopt;
+    std::vector<rpc::id>& ids = found->second.ids;
+    auto owed = std::find(ids.begin(), ids.end(), answered);
+    if (owed == ids.end() && answered.decimal())
+        owed = std::find_if(ids.begin(), ids.end(),
+                            [&](const rpc::id& one) { return one.decimal() == answered.decimal(); });
+    if (owed == ids.end()) return std::nullopt;
+    rpc::id taken = std::move(*owed);
+    ids.erase(owed);
+    return taken;
+}
+
+/// An exchange of which nothing is owed any more ends.
+COMCP_DECL void message_bridge::settle(exchange_id on)
+{
+    const auto found = calls_.find(static_cast<std::uint64_t>(on));
+    if (found == calls_.end() || !found->second.ids.empty()) return;
+    held_ -= found->second.bytes;
     calls_.erase(found);
     app_->complete(on);
     if (input_over_) wake();
+}
+
+COMCP_DECL void message_bridge::refuse_to_app(const rpc::id& id, std::string_view why)
+{
+    send_hint hint;
+    hint.what = send_hint::kind::answer;
+    std::string refusal;
+    rpc::write_error(refusal, &id, rpc_code::invalid_request, why);
+    send_to_app(refusal, hint);
 }
 
 COMCP_DECL void message_bridge::on_oversized(const transport_event& event)
 {
     const rpc::oversize_facts& facts = event.skipped;
     if (facts.has_method) {
-        if (!facts.id_known) return; // a notice
-        send_hint hint;
-        hint.what = send_hint::kind::answer;
-        std::string refusal;
-        rpc::write_error(refusal, &facts.id, rpc_code::invalid_request, "the message is over the size limit");
-        return send_to_app(refusal, hint);
+        if (facts.id_known) refuse_to_app(facts.id, "the message is over the size limit"); // else a notice
+        return;
+    }
+    if (facts.id_known) {
+        if (const auto owed = take_owed(event.exchange, facts.id))
+            answer_error(&*owed, rpc_code::internal_error, "the answer is over the size limit");
+        return settle(event.exchange);
     }
     const auto found = calls_.find(static_cast<std::uint64_t>(event.exchange));
     if (found == calls_.end()) return;
@@ -37594,7 +37825,10 @@ inline void write_block(std::string& out, const content& block, revision at)
 {
     if (!std::visit(block_writer{out, at}, block.block)) {
         const auto* unknown = block.get_if<unknown_content>();
-        if (unknown && unknown->raw.is_object()) return write_value(out, unknown->raw);
+        if (unknown && unknown->raw.is_object()) {
+            write_value(out, unknown->raw);
+            return;
+        }
         write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
     }
     if (block.annotations) write_annotations(out, *block.annotations, at);

@@ -348,6 +348,9 @@ TEST_CASE("Sessions of the two transports are not each other's")
     s.client.session = own.substr(own.rfind('=') + 1);
     CHECK(s.post(call_text("1", "echo")).body() == unknown);
     CHECK(s.get().body() == unknown);
+    auto ended = s.end();
+    CHECK(ended.status() == 404);
+    CHECK(ended.body() == unknown);
     CHECK(s.service->sessions() == 2);
 }
 
@@ -392,6 +395,10 @@ TEST_CASE("What is no message is answered by its POST; what names an id is answe
     CHECK(c.post("{}").code() == -32600);
     CHECK(c.post("").code() == -32700);
     CHECK(c.post(std::string(200, '[') + std::string(200, ']')).code() == -32700);
+    CHECK(c.said() == 1);
+
+    // A malformed answer names a request of the server's.
+    CHECK(c.say(R"({"jsonrpc":"2.0","id":5,"result":7})") == 202);
     CHECK(c.said() == 1);
 
     CHECK(c.say(R"({"jsonrpc":"1.0","id":5,"method":"ping"})") == 202);

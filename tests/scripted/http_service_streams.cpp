@@ -130,6 +130,29 @@ TEST_CASE("With two streams open every message goes on one, the newest [E-33]")
     }
 }
 
+TEST_CASE("What a cancelled call had asked is taken back on the stream on which it was asked")
+{
+    service_stage s;
+    s.server->tool("ask", "", [](comcp::context ctx) -> comcp::task<std::string> {
+        const auto places = co_await ctx.list_roots();
+        co_return std::to_string(places.size());
+    });
+    s.begin("2025-06-18", R"({"roots":{}})");
+    auto standalone = s.get();
+    auto call = s.post(call_text("1", "ask"));
+    const auto asked = call.stream().messages();
+    REQUIRE(asked.size() == 1);
+    const std::int64_t id = parse(asked[0]).at("id").as_int64();
+    CHECK(s.post(notice_text("notifications/cancelled", R"({"requestId":1})")).status() == 202);
+    const auto all = call.stream().messages();
+    REQUIRE(all.size() == 2);
+    const json::object notice = parse(all[1]);
+    CHECK(notice.at("method").as_string() == "notifications/cancelled");
+    CHECK(notice.at("params").at("requestId").as_int64() == id);
+    CHECK(call.stream().ended());
+    CHECK(standalone.stream().messages().empty());
+}
+
 // ---- resumption ----------------------------------------------------------------------------------------------------
 
 TEST_CASE("A stream begins with an event that has only an id, from 2025-11-25 on [80] [E-36] [E-37]")

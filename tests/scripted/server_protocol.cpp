@@ -225,6 +225,64 @@ TEST_CASE("A duplicate id in flight is refused, and free again afterwards [35] [
     CHECK(s.peer.skip_all() == 1);
 }
 
+TEST_CASE("Requests that handlers hold are bounded by their bytes, and one alone is not")
+{
+    comcp::server_options options;
+    options.limits.held_requests = 1000;
+    server_stage s(std::move(options));
+    s.server.tool("wait", "", [] { return wait_for(10ms); });
+    s.begin();
+    const auto call = [](std::string id, std::size_t size) { // a message of that many bytes
+        const auto text = [](const std::string& padded) {
+            return R"({"jsonrpc":"2.0","id":")" + padded + R"(","method":"tools/call","params":{"name":"wait"}})";
+        };
+        id.append(size - text(id).size(), 'x');
+        return text(id);
+    };
+    const std::string too_many = R"("error":{"code":-32603,"message":"too many requests","data":{"retryable":true}}})";
+    s.peer.say(call("a", 500));
+    s.peer.say(call("b", 501));
+    CHECK(has(s.peer.next(), too_many)); // 1001
+    s.peer.say(call("c", 500));
+    CHECK(s.peer.quiet()); // 1000
+    s.peer.ask("1", "ping");
+    CHECK(s.peer.next() == pong("1"));
+    s.advance(10ms);
+    CHECK(s.peer.skip_all() == 2);
+    s.peer.say(call("d", 2000));
+    CHECK(s.peer.quiet());
+    s.peer.say(call("e", 200));
+    CHECK(has(s.peer.next(), too_many));
+    s.advance(10ms);
+    CHECK(s.peer.skip_all() == 1);
+}
+
+TEST_CASE("A malformed late answer is noted, and never answered by its id")
+{
+    server_stage s;
+    s.server.tool("wait", "", [] { return wait_for(10ms); });
+    s.begin("2025-03-26");
+    s.peer.call("1", "wait");
+    for (const auto* text : {R"({"jsonrpc":"2.0","id":1,"result":5})", R"({"jsonrpc":"2.0","id":1,"result":null})",
+                             R"({"jsonrpc":"2.0","id":1,"error":"x"})", R"({"id":1,"result":{}})",
+                             R"({"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"m"}})",
+                             R"({"jsonrpc":"2.0","id":[],"result":{}})", R"([{"jsonrpc":"2.0","id":1,"result":5}])"}) {
+        INFO(text);
+        s.peer.say(text);
+        CHECK(s.peer.quiet());
+    }
+    s.peer.say(R"({"jsonrpc":"2.0","id":1,"result":)" + std::string(200, '[') + std::string(200, ']') + "}");
+    CHECK(s.peer.quiet());
+    s.peer.say(R"([{"jsonrpc":"2.0","id":1,"error":7},{"jsonrpc":"2.0","id":7,"method":"ping"}])");
+    CHECK(s.peer.next() == "[" + pong("7") + "]");
+    // Neither a request nor an answer.
+    s.peer.say(R"({"jsonrpc":"2.0","id":2})");
+    CHECK(s.peer.next() == refusal("2", -32600, "no method, result or error"));
+    s.advance(10ms);
+    CHECK(has(s.peer.next(), R"("id":1,"result":)"));
+    CHECK(s.peer.quiet());
+}
+
 TEST_CASE("The 257th request in flight is refused and may be tried again; ping is still answered")
 {
     server_stage s;

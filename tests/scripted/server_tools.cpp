@@ -2,6 +2,8 @@
 // Calls of a server's tools: arguments, results in each revision, failures, changes while a call runs.
 #include "script.hpp"
 
+#include <limits>
+
 using namespace script;
 
 namespace
@@ -20,6 +22,13 @@ struct sum
     std::optional<std::string> note;
 };
 BOOST_DESCRIBE_STRUCT(sum, (), (total, note))
+
+struct measured
+{
+    double value = 0;
+    std::optional<std::vector<float>> more;
+};
+BOOST_DESCRIBE_STRUCT(measured, (), (value, more))
 
 comcp::task<std::string> wait_for(comcp::duration time, std::string what)
 {
@@ -365,6 +374,28 @@ TEST_CASE("What a handler failed with is told to the observer, not to the client
     host.pump(100);
     CHECK(s.peer.skip_all() == 4);
     CHECK(*seen == std::vector<std::string>{"1: secret", "2: an unknown exception", "4: hidden"});
+}
+
+TEST_CASE("A typed result with a number that is not finite has failed")
+{
+    comcp::policy_state<failures_observed> state;
+    const auto seen = state.observer.seen;
+    basic_server_stage<failures_observed> s({}, state);
+    static constexpr double infinite = std::numeric_limits<double>::infinity();
+    s.server.tool("good", "", [] { return measured{1.5, {}}; });
+    s.server.tool("outside", "", [] { return measured{infinite, {}}; });
+    s.server.tool("inside", "", [] { return measured{1, std::vector{0.5F, -static_cast<float>(infinite), 2.0F}}; });
+    s.server.tool("object", "", [] { return json::object{{"a", {1.0, infinite}}, {"b", 1}}; });
+    s.begin();
+    s.peer.call("1", "good");
+    CHECK(has(s.peer.next(), R"("structuredContent":{"value":1.5})"));
+    CHECK(seen->empty());
+    for (const auto* tool : {"outside", "inside", "object"}) {
+        INFO(tool);
+        s.peer.call("1", tool);
+        CHECK(s.peer.next() == failed("1", "the tool failed"));
+    }
+    CHECK(*seen == std::vector<std::string>(3, "1: a number of the result is not finite"));
 }
 
 TEST_CASE("What a handler throws because it was cancelled is no failure")

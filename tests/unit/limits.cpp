@@ -25,6 +25,7 @@ TEST_CASE("The limits of a session are these by default")
     CHECK(most.message == 16'777'216);
     CHECK(most.depth == 64);
     CHECK(most.in_flight == 256);
+    CHECK(most.held_requests == 67'108'864);
     CHECK(most.stream_buffer == 4'194'304);
     CHECK(most.write_stall == 30s);
     CHECK(most.close == 10s);
@@ -35,9 +36,9 @@ TEST_CASE("The limits of a session are these by default")
     CHECK(most.subscriptions == 1'000);
     CHECK(most.notices == 256);
     // These are all: a row that is new is promised here too.
-    CHECK(sizeof most == together(most.message, most.depth, most.in_flight, most.stream_buffer, most.write_stall,
-                                  most.close, most.server_request, most.pages, most.items, most.list_bytes,
-                                  most.subscriptions, most.notices));
+    CHECK(sizeof most == together(most.message, most.depth, most.in_flight, most.held_requests, most.stream_buffer,
+                                  most.write_stall, most.close, most.server_request, most.pages, most.items,
+                                  most.list_bytes, most.subscriptions, most.notices));
     CHECK(comcp::no_limit == comcp::duration::max());
 }
 

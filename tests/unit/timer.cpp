@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,13 @@ comcp::task<void> sleep_once(comcp::executor ex, std::string& log)
     } catch (const comcp::error& e) {
         log += e.code() == comcp::errc::cancelled ? "cancelled" : "other";
     }
+}
+
+comcp::task<void> sleep_for_ever(comcp::executor ex, bool& woke)
+{
+    comcp::timer clock(ex);
+    co_await clock.wait_for(std::chrono::milliseconds::max());
+    woke = true;
 }
 
 void ignore(std::exception_ptr) {}
@@ -97,6 +105,31 @@ TEST_CASE("an expiry that is already queued is void after a cancel", "[timer]")
     second.start(time.now() + 1ms, [&] { fired = true; });
     time.advance(1ms);
     CHECK_FALSE(fired);
+}
+
+TEST_CASE("a wait in a coarser unit saturates instead of overflowing", "[timer]")
+{
+    using comcp::detail::clamped;
+    constexpr auto most = comcp::duration::max();
+    static_assert(clamped(std::chrono::milliseconds::max()) == most);
+    static_assert(clamped(std::chrono::hours(1'000'000'000)) == most);
+    static_assert(clamped(std::chrono::duration<int, std::milli>(2'000'000'000)) == 2'000'000'000ms);
+    static_assert(clamped(std::chrono::duration<unsigned, std::ratio<1>>(4'000'000'000U)) == 4'000'000'000s);
+    static_assert(clamped(std::chrono::duration<double>(0.5)) == 500ms);
+    static_assert(clamped(std::chrono::duration<double>(1e300)) == most);
+    static_assert(clamped(std::chrono::milliseconds::min()) == 0s);
+    CHECK(clamped(std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN())) == most);
+    // At the bound: the last millisecond that the clock can tell, and one more.
+    const auto last = std::chrono::duration_cast<std::chrono::milliseconds>(most);
+    CHECK(clamped(last - 1ms) == comcp::duration(last - 1ms));
+    CHECK(clamped(last + 1ms) == most);
+
+    asio::io_context io;
+    comcp::manual_time time(io);
+    bool woke = false;
+    asio::co_spawn(io, sleep_for_ever(io.get_executor(), woke), ignore);
+    time.advance(100h);
+    CHECK_FALSE(woke);
 }
 
 TEST_CASE("a cancelled wait throws errc::cancelled", "[timer]")

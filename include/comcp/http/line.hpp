@@ -51,6 +51,9 @@ public:
         return got::line;
     }
 
+    /// A part of a line has come.
+    bool begun() const noexcept { return !given_ && !cut_.empty(); }
+
     /// Forgets the line that was begun or given.
     void clear()
     {
@@ -142,7 +145,12 @@ private:
 class head_lines
 {
 public:
-    explicit head_lines(const http_limits& limits) : most_(limits.line), fields_(limits) {}
+    /// That many empty lines before the first one are skipped.
+    explicit head_lines(const http_limits& limits, int empty_lines = 0)
+        : most_(limits.line),
+          most_empty_(empty_lines),
+          fields_(limits)
+    {}
 
     enum class got {
         end, // the empty line was taken
@@ -156,13 +164,17 @@ public:
     got take(std::string_view& input, fields& into, parse_error& error, const parse_error& too_long,
              const ReadFirst& read_first)
     {
-        if (!begun_) {
+        while (!begun_) {
             std::string_view line;
             switch (lines_.take(input, most_, line)) {
             case crlf_lines::got::more: return got::more;
             case crlf_lines::got::too_long: error = too_long; return got::failed;
             case crlf_lines::got::bad_end: error = {400, "a line ends without CR"}; return got::failed;
             case crlf_lines::got::line: break;
+            }
+            if (line.empty() && empty_ < most_empty_) {
+                ++empty_;
+                continue;
             }
             error = read_first(line);
             if (error) return got::failed;
@@ -178,15 +190,21 @@ public:
         }
     }
 
+    /// A byte of the head has come, skipped lines apart.
+    bool begun() const noexcept { return begun_ || lines_.begun(); }
+
     void clear()
     {
         begun_ = false;
+        empty_ = 0;
         lines_.clear();
         fields_.clear();
     }
 
 private:
     std::size_t most_;
+    int most_empty_;
+    int empty_ = 0;
     bool begun_ = false;
     crlf_lines lines_;
     field_lines fields_;

@@ -46,10 +46,11 @@ struct framing
 struct request_head
 {
     std::string method; ///< as it was written: methods are case-sensitive
-    std::string target; ///< begins with '/', or is "*" (with OPTIONS only); percent-encoded, no fragment
+    std::string
+        target; ///< begins with '/', whatever form it came in, or is "*" (OPTIONS); percent-encoded, no fragment
     http::version version = http::version::http_1_1;
     http::fields fields;
-    authority host; ///< the one Host field
+    authority host; ///< the one Host field, and that of a target in absolute form
     framing body;
     bool keep_alive = true;        ///< the peer is ready for another request on this connection
     bool expects_continue = false; ///< the peer waits for `100 Continue` before it sends the body

@@ -11,9 +11,13 @@
 #include <comcp/http/limits.hpp>
 #include <comcp/http/line.hpp>
 #include <comcp/http/message.hpp>
+#include <comcp/http/url.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -25,7 +29,7 @@ namespace comcp::inline COMCP_ABI::http
 class request_parser
 {
 public:
-    explicit request_parser(const http_limits& limits = {}) : lines_(limits), body_(limits) {}
+    explicit request_parser(const http_limits& limits = {}) : lines_(limits, empty_lines), body_(limits) {}
 
     /// Reads on. See `parse_step` for how to go on.
     parse_step step(std::string_view input)
@@ -36,9 +40,9 @@ public:
             if (step.what == parse_step::kind::failed) state_ = state::failed;
             return step;
         }
-        started_ = started_ || !input.empty();
         std::string_view rest = input;
         const parse_step::kind what = read_head(rest);
+        started_ = what != kind::need_more || lines_.begun();
         return {what, input.size() - rest.size(), {}};
     }
 
@@ -52,7 +56,8 @@ public:
 
     const parse_error& error() const noexcept { return error_; }
 
-    /// Whether a byte of this message has come: a connection that ends or idles before is no failure.
+    /// Whether a byte of this message has come, empty lines before it apart: a connection that ends or idles before is
+    /// no failure.
     bool started() const noexcept { return started_; }
 
     /// Ready for the next message on the connection, after `done`.
@@ -62,6 +67,7 @@ public:
         started_ = false;
         error_ = {};
         lines_.clear();
+        named_.reset();
         detail::empty_head(head_);
         body_.begin(framing::none());
     }
@@ -73,6 +79,9 @@ private:
         failed,
     };
     using kind = parse_step::kind;
+
+    // RFC 9112 section 2.2: at least one is to be ignored, since old clients send one behind a body.
+    static constexpr int empty_lines = 2;
 
     kind read_head(std::string_view& input)
     {
@@ -96,16 +105,34 @@ private:
         const std::size_t second = first == line.npos ? first : line.find(' ', first + 1);
         if (second == line.npos) return bad;
         const std::string_view method = line.substr(0, first);
-        const std::string_view target = line.substr(first + 1, second - first - 1);
+        std::string_view target = line.substr(first + 1, second - first - 1);
         if (!valid_name(method)) return bad;
         if (const parse_error wrong = detail::read_version(line.substr(second + 1), head_.version)) return wrong;
-        const bool origin_form = valid_target(target) && method != "CONNECT";
-        if (!origin_form && !(target == "*" && method == "OPTIONS")) {
-            return {400, "the target is not a path in origin form"};
-        }
         head_.method = method;
-        head_.target = target;
+        constexpr parse_error bad_target{400, "the target is neither a path nor an http or https URL"};
+        if (method == "CONNECT") return bad_target;
+        if (target == "*" && method == "OPTIONS") {
+            head_.target = target;
+        } else {
+            if (!target.starts_with('/') && !take_authority(target)) return bad_target;
+            head_.target = target.starts_with('/') ? "" : "/";
+            if (!detail::all(target, detail::target_char)) return bad_target;
+            head_.target += target;
+        }
         return {};
+    }
+
+    // RFC 9112 section 3.2.2: a server must accept the absolute form, whose authority then takes the place of Host.
+    // Whoever looked at Host in front of us must not have seen another one, so that the two have to be the same.
+    bool take_authority(std::string_view& target)
+    {
+        if (!detail::take_scheme(target)) return false;
+        const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+        result<authority> named = parse_authority(target.substr(0, end));
+        if (!named) return false;
+        named_ = *std::move(named);
+        target.remove_prefix(end);
+        return true;
     }
 
     // What only the whole head tells.
@@ -115,6 +142,7 @@ private:
         result<authority> host = parse_authority(*head_.fields.find("Host"));
         if (!host) return {400, "Host is not a host with or without a port"};
         head_.host = *std::move(host);
+        if (named_ && *named_ != head_.host) return {400, "Host is not the host of the target"};
         if (const parse_error wrong = detail::read_framing(head_.fields, head_.version, framing::none(), head_.body)) {
             return wrong;
         }
@@ -141,6 +169,7 @@ private:
     bool started_ = false;
     parse_error error_;
     request_head head_;
+    std::optional<authority> named_; // of a target in absolute form
     detail::head_lines lines_;
     detail::body_reader body_;
 };

@@ -42,9 +42,9 @@ void write_signed(std::string& out, long long value);
 void write_unsigned(std::string& out, unsigned long long value);
 
 // The shortest digits of each type: those of 0.1F are "0.1".
-void write_floating(std::string& out, float value);
-void write_floating(std::string& out, double value);
-void write_floating(std::string& out, long double value);
+bool write_floating(std::string& out, float value);
+bool write_floating(std::string& out, double value);
+bool write_floating(std::string& out, long double value);
 
 /// Appends `size` bytes that the caller fills. Not for large texts: they would be written twice.
 inline char* grow(std::string& out, std::size_t size)
@@ -90,17 +90,18 @@ void write_integer(std::string& out, Integer value)
 }
 
 /// Appends the shortest digits that read back as the same number, with a fraction or an exponent; `null` for NaN and
-/// the infinities.
-void write_double(std::string& out, double value);
+/// the infinities, and then it is false.
+bool write_double(std::string& out, double value);
 
-/// Appends an array on one line, without spaces.
-void write_value(std::string& out, const json::array& array);
+/// Appends an array on one line, without spaces. False when a number in it was not finite.
+bool write_value(std::string& out, const json::array& array);
 
-/// Appends an object on one line, without spaces.
-void write_value(std::string& out, const json::object& object);
+/// Appends an object on one line, without spaces. False when a number in it was not finite.
+bool write_value(std::string& out, const json::object& object);
 
-/// Appends a value on one line, without spaces. It nests as deep as the value does.
-void write_value(std::string& out, const json::value& value);
+/// Appends a value on one line, without spaces. It nests as deep as the value does. False when a number in it was not
+/// finite.
+bool write_value(std::string& out, const json::value& value);
 
 namespace detail
 {
@@ -123,11 +124,18 @@ inline constexpr bool is_character = std::same_as<T, char> || std::same_as<T, wc
 template <class T>
 inline constexpr bool always_false = false;
 
-/// Writes what `value` points at; false when it is an empty optional, which as a member is left out.
-using write_function = bool (*)(std::string& out, const void* value);
+/// What became of a member.
+enum class written : std::uint8_t {
+    left_out,   ///< an empty optional
+    whole,      ///< as it is
+    not_finite, ///< with a null in place of a number that JSON has no word for
+};
+
+/// Writes what `value` points at.
+using write_function = written (*)(std::string& out, const void* value);
 
 template <class T>
-bool write_erased(std::string& out, const void* value);
+written write_erased(std::string& out, const void* value);
 
 template <class... Member>
 struct write_table
@@ -135,7 +143,8 @@ struct write_table
     static constexpr std::array<write_function, sizeof...(Member)> functions{&write_erased<Member>...};
 };
 
-void write_members(std::string& out, const void* object, std::span<const member_info> members,
+/// False when a number was not finite.
+bool write_members(std::string& out, const void* object, std::span<const member_info> members,
                    const write_function* functions);
 
 void write_enumerator(std::string& out, std::span<const enumerator_info> all, std::uint64_t value);
@@ -144,9 +153,11 @@ void write_enumerator(std::string& out, std::span<const enumerator_info> all, st
 
 /// Appends a value of the host: numbers, bool, strings, described enums (their names) and structs, optionals (empty:
 /// null, and as a member of a struct it is left out), ranges, maps with string keys, Boost.JSON values and raw JSON.
+/// False when a number was NaN or infinite, which JSON has no word for: then there is `null` in its place.
 template <class T>
-void write_json(std::string& out, const T& value)
+bool write_json(std::string& out, const T& value)
 {
+    bool finite = true;
     if constexpr (std::same_as<T, bool>) {
         write_bool(out, value);
     } else if constexpr (std::same_as<T, std::nullptr_t>) {
@@ -155,24 +166,24 @@ void write_json(std::string& out, const T& value)
         static_assert(!detail::is_character<T>, "a character has no JSON form of its own: use a string");
         write_integer(out, value);
     } else if constexpr (std::floating_point<T>) {
-        detail::write_floating(out, value);
+        finite = detail::write_floating(out, value);
     } else if constexpr (described_enum<T>) {
         detail::write_enumerator(out, detail::enumerators<T>::all, static_cast<std::uint64_t>(value));
     } else if constexpr (std::same_as<T, raw_json>) {
         out += value.text();
     } else if constexpr (std::same_as<T, json::value> || std::same_as<T, json::object> ||
                          std::same_as<T, json::array>) {
-        write_value(out, value);
+        finite = write_value(out, value);
     } else if constexpr (std::same_as<T, json::string>) {
         write_string(out, std::string_view(value.data(), value.size()));
     } else if constexpr (std::convertible_to<const T&, std::string_view>) {
         write_string(out, value);
     } else if constexpr (detail::is_optional<T>) {
-        if (value) write_json(out, *value);
+        if (value) finite = write_json(out, *value);
         else out += "null";
     } else if constexpr (described_struct<T>) {
-        detail::write_members(out, std::addressof(value), detail::layout<T>::members,
-                              detail::layout<T>::template apply<detail::write_table>::functions.data());
+        finite = detail::write_members(out, std::addressof(value), detail::layout<T>::members,
+                                       detail::layout<T>::template apply<detail::write_table>::functions.data());
     } else if constexpr (detail::string_map<T>) {
         char before = '{';
         for (const auto& [key, item] : value) {
@@ -180,7 +191,7 @@ void write_json(std::string& out, const T& value)
             before = ',';
             write_string(out, key);
             out += ':';
-            write_json(out, item);
+            finite = write_json(out, item) && finite;
         }
         out += before == '{' ? "{}" : "}";
     } else if constexpr (std::ranges::input_range<const T>) {
@@ -188,23 +199,24 @@ void write_json(std::string& out, const T& value)
         for (auto&& item : value) {
             out += before;
             before = ',';
-            write_json<std::ranges::range_value_t<const T>>(out, item); // named: vector<bool> has proxies
+            // Named: vector<bool> has proxies.
+            finite = write_json<std::ranges::range_value_t<const T>>(out, item) && finite;
         }
         out += before == '[' ? "[]" : "]";
     } else {
         static_assert(detail::always_false<T>, "no JSON form is known: is BOOST_DESCRIBE_STRUCT or _ENUM missing?");
     }
+    return finite;
 }
 
 template <class T>
-bool detail::write_erased(std::string& out, const void* value)
+detail::written detail::write_erased(std::string& out, const void* value)
 {
     const T& object = *static_cast<const T*>(value);
     if constexpr (is_optional<T>) {
-        if (!object) return false;
+        if (!object) return written::left_out;
     }
-    write_json(out, object);
-    return true;
+    return write_json(out, object) ? written::whole : written::not_finite;
 }
 
 } // namespace comcp::inline COMCP_ABI

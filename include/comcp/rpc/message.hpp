@@ -55,6 +55,8 @@ struct parsed
     bool has_jsonrpc = false;
     /// There is a `method`, of whatever type.
     bool has_method = false;
+    /// There is a `result` or an `error`, be it null, and no `method`: an answer, however malformed.
+    bool is_answer = false;
 };
 
 } // namespace comcp::inline COMCP_ABI::rpc

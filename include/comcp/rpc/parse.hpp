@@ -41,6 +41,7 @@ struct envelope
     const json::value* params = nullptr;
     const json::value* result = nullptr;
     const json::value* error = nullptr;
+    bool has_outcome = false; // a result or an error, be it null
 
     // One pass over the members instead of six look-ups.
     explicit envelope(const json::object& object)
@@ -59,8 +60,10 @@ struct envelope
                 params = real;
             } else if (key == "result") {
                 result = real;
+                has_outcome = true;
             } else if (key == "error") {
                 error = real;
+                has_outcome = true;
             }
         }
     }
@@ -112,6 +115,7 @@ inline void read_message(const json::value& root, std::string_view text, parsed&
     }
     out.has_jsonrpc = in.jsonrpc && in.jsonrpc->is_string() && in.jsonrpc->get_string() == "2.0";
     out.has_method = in.method != nullptr;
+    out.is_answer = in.has_outcome && !in.method;
     if (!out.has_jsonrpc) return invalid("\"jsonrpc\" is not \"2.0\"");
 
     out.state = parsed::status::message;
@@ -253,8 +257,8 @@ public:
     void clear() noexcept
     {
         if (!parsed_.elements.empty()) parsed_.elements = {};
-        parsed_.msg.has_id = parsed_.msg.bad_params = parsed_.id_known = parsed_.has_jsonrpc = parsed_.has_method =
-            false;
+        parsed_.msg.has_id = parsed_.msg.bad_params = false;
+        parsed_.id_known = parsed_.has_jsonrpc = parsed_.has_method = parsed_.is_answer = false;
         parsed_.msg.method = parsed_.msg.text = parsed_.why = {};
         parsed_.msg.params = parsed_.msg.result = parsed_.msg.error = nullptr;
         root_.reset();
@@ -279,6 +283,7 @@ private:
         parsed_.state = parsed::status::message;
         parsed_.has_jsonrpc = true;
         parsed_.has_method = !is_result;
+        parsed_.is_answer = is_result;
         return true;
     }
 

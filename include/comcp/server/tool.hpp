@@ -36,7 +36,7 @@ void send_return(const reply& to, R& value)
         to.send_result(made);
     } else if constexpr (std::same_as<R, json::object> || described_struct<R>) {
         std::string text;
-        write_json(text, value);
+        if (!write_json(text, value)) return to.send_not_finite();
         to.send_structured(text);
     } else if constexpr (std::same_as<R, json::value> || std::same_as<R, raw_json>) {
         // Of any type: what is not an object is wrapped for these revisions.

@@ -48,13 +48,20 @@ async function within(promise) {
   }
 }
 
+// Node leaves a target in absolute form as it came; ours is its path and query.
+function originForm(url) {
+  if (url.startsWith('/')) return url;
+  const rest = url.replace(/^https?:\/\/[^/?]*/i, '');
+  return rest === url || rest.startsWith('/') ? rest : '/' + rest;
+}
+
 async function requests(cases) {
   const asked = new Map(); // by the port of the client: an old connection may still have something to say
   const server = http.createServer({ ...LIMITS, keepAliveTimeout: 0 }, (request, response) => {
     const { method, url, httpVersion, rawHeaders } = request;
     const seen = asked.get(request.socket.remotePort);
     bodyOf(request).then((body) => {
-      seen?.resolve({ method, target: url, version: httpVersion, fields: rawHeaders, body });
+      seen?.resolve({ method, target: originForm(url), version: httpVersion, fields: rawHeaders, body });
       response.end();
     }, (error) => seen?.reject(error));
   });

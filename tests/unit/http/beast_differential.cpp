@@ -20,6 +20,7 @@
 #include "events.hpp"
 #include "generator.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -99,9 +100,18 @@ private:
     static std::string text(string_view view) { return std::string(view.data(), view.size()); }
     static std::string text(int version) { return version == 11 ? "1.1" : version == 10 ? "1.0" : "?"; }
 
+    // Beast leaves a target in absolute form as it came.
+    static std::string origin_form(std::string target)
+    {
+        const std::size_t scheme = target.starts_with('/') ? target.npos : target.find("://");
+        if (scheme == target.npos) return target;
+        target.erase(0, std::min(target.find_first_of("/?", scheme + 3), target.size()));
+        return target.starts_with('/') ? target : '/' + target;
+    }
+
     void on_request_impl(beast::verb, string_view method, string_view target, int version, error&)
     {
-        out_.head = {text(method) + " " + text(target) + " " + text(version) + " at "};
+        out_.head = {text(method) + " " + origin_form(text(target)) + " " + text(version) + " at "};
     }
     void on_response_impl(int code, string_view reason, int version, error&)
     {
@@ -143,6 +153,8 @@ template <bool Request>
 std::string read_beast(std::string_view text, bool to_head, outcome& out,
                        std::uint64_t body_limit = comcp::limits().message)
 {
+    // Beast reads no empty lines before a request, of which we skip two (RFC 9112 section 2.2).
+    while (Request && out.used < 4 && text.substr(out.used).starts_with("\r\n")) out.used += 2;
     while (true) {
         beast_parser<Request> parser(out, body_limit);
         if constexpr (!Request) parser.skip(to_head);

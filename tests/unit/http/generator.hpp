@@ -24,16 +24,17 @@ public:
         std::string body;
         const std::string method = likely({"GET", "POST", "POST", "DELETE", "PUT", "PATCH", "HEAD"},
                                           {"OPTIONS", "M-SEARCH", "get", "", "P OST", "PO\tST", "CONNECT", "PRI"});
-        const std::string target =
-            likely({"/", "/mcp", "/mcp?a=%20b", "//x", "/a/../b", "/a?b?c"},
-                   {"*", "http://a/", "a:80", "/a#b", "", "/\x80", "/%zz", "/{x}|^`\"<>\\", "/a b"});
-        std::string out = method + space() + target + space();
+        const std::string host =
+            likely({"localhost:80", "127.0.0.1", "[::1]:8080", "a.example"}, {"", "a b", "::1", "a@b"});
+        std::string target = likely({"/", "/mcp", "/mcp?a=%20b", "//x", "/a/../b", "/a?b?c"},
+                                    {"*", "http://a/", "a:80", "/a#b", "", "/\x80", "/%zz", "/{x}|^`\"<>\\", "/a b"});
+        if (chance(8)) target = one_of({"http://", "HTTPS://"}) + host + likely({target.c_str()}, {"", "?x", "#"});
+        std::string out = chance(8) ? likely({"\r\n", "\r\n\r\n"}, {"\n", "\r", "\r\n\r\n\r\n"}) : "";
+        out += method + space() + target + space();
         out += likely({"HTTP/1.1", "HTTP/1.1", "HTTP/1.1", "HTTP/1.0"},
                       {"HTTP/2.0", "HTTP/1.2", "http/1.1", "HTTP/1.1 ", "HTTP/11", "HTTP/1.10", ""});
         out += line_end();
-        out += "Host" + colon() +
-               likely({"localhost:80", "127.0.0.1", "[::1]:8080", "a.example"}, {"", "a b", "::1", "a@b"});
-        out += line_end();
+        out += "Host" + colon() + host + line_end();
         if (chance(40)) out += "Host: b" + line_end();
         return out + rest(body) + body;
     }

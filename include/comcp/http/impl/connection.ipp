@@ -186,9 +186,9 @@ COMCP_DECL void connection::begin_request()
 COMCP_DECL connection::got connection::take_head()
 {
     if (!parser_ && !input_.bytes().empty()) parser_ = std::make_unique<request_parser>(owner_->limits.head);
-    const bool idle = !parser_;
-    const parse_step step = idle ? parse_step() : parser_->step(input_.bytes());
+    const parse_step step = !parser_ ? parse_step() : parser_->step(input_.bytes());
     input_.take(step.used);
+    const bool idle = !parser_ || !parser_->started(); // an empty line begins nothing
     if (step.what == parse_step::kind::head) {
         idle_ = false;
         input_deadline_.clear();

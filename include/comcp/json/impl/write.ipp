@@ -167,83 +167,93 @@ COMCP_DECL void write_signed(std::string& out, long long value) { write_digits(o
 COMCP_DECL void write_unsigned(std::string& out, unsigned long long value) { write_digits(out, value); }
 
 template <class Floating>
-void write_shortest(std::string& out, Floating value)
+bool write_shortest(std::string& out, Floating value)
 {
     if (!std::isfinite(value)) { // JSON has no word for them
         out += "null";
-        return;
+        return false;
     }
     char digits[64];
     const auto end = std::to_chars(digits, digits + sizeof(digits), value);
     const std::string_view text(digits, static_cast<std::size_t>(end.ptr - digits));
     out += text;
     if (text.find_first_of(".e") == std::string_view::npos) out += ".0"; // stays a number with a fraction for readers
+    return true;
 }
 
-COMCP_DECL void write_floating(std::string& out, float value) { write_shortest(out, value); }
-COMCP_DECL void write_floating(std::string& out, double value) { write_shortest(out, value); }
-COMCP_DECL void write_floating(std::string& out, long double value) { write_shortest(out, value); }
+COMCP_DECL bool write_floating(std::string& out, float value) { return write_shortest(out, value); }
+COMCP_DECL bool write_floating(std::string& out, double value) { return write_shortest(out, value); }
+COMCP_DECL bool write_floating(std::string& out, long double value) { return write_shortest(out, value); }
 
 } // namespace detail
 
-COMCP_DECL void write_double(std::string& out, double value) { detail::write_floating(out, value); }
+COMCP_DECL bool write_double(std::string& out, double value) { return detail::write_floating(out, value); }
 
-COMCP_DECL void write_value(std::string& out, const json::array& array)
+COMCP_DECL bool write_value(std::string& out, const json::array& array)
 {
+    bool finite = true;
     char before = '[';
     for (const json::value& item : array) {
         out += before;
         before = ',';
-        write_value(out, item);
+        finite = write_value(out, item) && finite;
     }
     out += before == '[' ? "[]" : "]";
+    return finite;
 }
 
-COMCP_DECL void write_value(std::string& out, const json::object& object)
+COMCP_DECL bool write_value(std::string& out, const json::object& object)
 {
+    bool finite = true;
     char before = '{';
     for (const json::key_value_pair& item : object) {
         out += before;
         before = ',';
         write_string(out, std::string_view(item.key().data(), item.key().size()));
         out += ':';
-        write_value(out, item.value());
+        finite = write_value(out, item.value()) && finite;
     }
     out += before == '{' ? "{}" : "}";
+    return finite;
 }
 
-COMCP_DECL void write_value(std::string& out, const json::value& value)
+COMCP_DECL bool write_value(std::string& out, const json::value& value)
 {
     switch (value.kind()) {
     case json::kind::null: out += "null"; break;
     case json::kind::bool_: write_bool(out, value.get_bool()); break;
     case json::kind::int64: write_integer(out, value.get_int64()); break;
     case json::kind::uint64: write_integer(out, value.get_uint64()); break;
-    case json::kind::double_: write_double(out, value.get_double()); break;
+    case json::kind::double_: return write_double(out, value.get_double());
     case json::kind::string:
         write_string(out, std::string_view(value.get_string().data(), value.get_string().size()));
         break;
-    case json::kind::array: write_value(out, value.get_array()); break;
-    case json::kind::object: write_value(out, value.get_object()); break;
+    case json::kind::array: return write_value(out, value.get_array());
+    case json::kind::object: return write_value(out, value.get_object());
     }
+    return true;
 }
 
 namespace detail
 {
 
-COMCP_DECL void write_members(std::string& out, const void* object, std::span<const member_info> members,
+COMCP_DECL bool write_members(std::string& out, const void* object, std::span<const member_info> members,
                               const write_function* functions)
 {
+    bool finite = true;
     char before = '{';
     for (std::size_t index = 0; index < members.size(); ++index) {
         const std::size_t start = out.size();
         out += before;
         write_string(out, members[index].name);
         out += ':';
-        if (functions[index](out, members[index].address(const_cast<void*>(object)))) before = ',';
+        const written how = functions[index](out, members[index].address(const_cast<void*>(object)));
+        finite = finite && how != written::not_finite;
+        if (how != written::left_out) before = ',';
         else out.resize(start);
     }
     out += before == '{' ? "{}" : "}";
+    return finite;
 }
 
 COMCP_DECL void write_enumerator(std::string& out, std::span<const enumerator_info> all, std::uint64_t value)

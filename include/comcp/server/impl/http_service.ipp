@@ -265,12 +265,13 @@ COMCP_DECL task<http::response> http_core::answer_to(const std::shared_ptr<http_
         const comcp::executor ex = self->executor_of_session();
         return self->at_session(ex, first_post(self, ex, whole));
     }
-    if (id && whole.method == "DELETE") return end_session(self, whole);
+    const bool is_delete = whole.method == "DELETE";
     session_table::in_use used;
-    if (id && (is_post || is_get))
+    if (id && (is_post || is_get || is_delete))
         used =
-            self->table->find(*id, whole.principal, is_get ? session_lease::kind::stream : session_lease::kind::call);
+            self->table->find(*id, whole.principal, is_post ? session_lease::kind::call : session_lease::kind::stream);
     if (!used || used.wire->one_stream()) return unknown_session(whole);
+    if (is_delete) return end_session(self, whole);
     const comcp::executor& ex = used.owner->executor();
     return self->at_session(ex,
                             is_get ? open_stream(self, std::move(used), whole) : post(self, std::move(used), whole));

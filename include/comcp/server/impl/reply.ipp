@@ -119,6 +119,12 @@ COMCP_DECL void reply::send_structured(std::string_view object) const
     });
 }
 
+COMCP_DECL void reply::send_not_finite() const
+{
+    observe_failure("a number of the result is not finite");
+    send_failure("the tool failed");
+}
+
 COMCP_DECL void reply::send_failure(std::string_view text) const
 {
     send([&](std::string& out) { codec_.write_text_result(out, text, true, shared_.peer->version); });

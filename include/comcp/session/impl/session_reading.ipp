@@ -30,7 +30,8 @@ COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, 
 {
     // With middleware the request was counted when it set out.
     const bool counted = route.gathered && route.gathered->for_chain;
-    if (!counted && in_flight() >= limits_.in_flight) {
+    const bool too_large = held_bytes_ != 0 && held_bytes_ + request.text.size() > limits_.held_requests;
+    if (!counted && (in_flight() >= limits_.in_flight || too_large)) {
         answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
         return nullptr;
     }
@@ -262,7 +263,12 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
     // Without a method it is somebody's answer, if anything (SHAPE 47).
     const bool answers = too_deep ? deep.has_result || deep.has_error : read.has_jsonrpc && !read.has_method;
     pending_call* call = id && answers ? find(*id) : nullptr;
-    if (role_->serves() && !call) {
+    const bool is_answer = too_deep ? (deep.has_result || deep.has_error) && !deep.has_method : read.is_answer;
+    if (role_->serves() && !call && is_answer) {
+        // Its id is one of ours. An error that carried it would answer a request of the peer that has the same one.
+        if (route.gathered) answer_gathered(route); // it was counted as one to be answered
+        else no_answer_due(route);
+    } else if (role_->serves() && !call) {
         const bool not_json = read.state == rpc::parsed::status::not_json || too_deep;
         answer_error(id, route, not_json ? rpc_code::parse_error : rpc_code::invalid_request, read.why);
     } else if (call) {
@@ -329,11 +335,11 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
     // With middleware it is in flight twice: the request on its way, found last, and the handler at the end of the way.
     if (inbound* const on_its_way = chain_ ? inbound_.find(*wanted) : nullptr) {
         const std::shared_ptr<inbound> outer = release(*on_its_way);
-        give_up_answer(*outer);
         outer->emit(outer);
+        give_up_answer(*outer);
     }
+    request->emit(request); // first: what the handler asked is taken back on the stream on which it was asked
     give_up_answer(*request);
-    request->emit(request);
 }
 
 COMCP_DECL std::optional<rpc::id> session::id_param(const rpc::message& message, std::string_view name)

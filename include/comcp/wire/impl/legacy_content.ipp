@@ -140,7 +140,10 @@ inline void write_block(std::string& out, const content& block, revision at)
 {
     if (!std::visit(block_writer{out, at}, block.block)) {
         const auto* unknown = block.get_if<unknown_content>();
-        if (unknown && unknown->raw.is_object()) return write_value(out, unknown->raw);
+        if (unknown && unknown->raw.is_object()) {
+            write_value(out, unknown->raw);
+            return;
+        }
         write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
     }
     if (block.annotations) write_annotations(out, *block.annotations, at);
