@@ -44,7 +44,7 @@ public:
     /// or has dot segments, makes `connect` fail: errc::invalid_argument (`check_root`).
     client_options& roots(std::vector<root> places)
     {
-        roots_ = std::move(places);
+        roots_.emplace(std::move(places)); // emplace: g++ 12 warns of an assignment at -O2 without cause
         return *this;
     }
 

@@ -476,6 +476,8 @@ private:
 
     /// Requests of the peer that are not answered yet and that something works on.
     std::size_t in_flight() const;
+    /// A further one is refused; a ping never is.
+    bool no_room_for(const rpc::message& request) const;
 
     void count_handler(inbound& request);
 

@@ -43,7 +43,7 @@ bool session::read_again(const std::string& text, Use use)
 COMCP_DECL void session::pass_request(const rpc::message& request, const answer_route& route)
 {
     // A sign of life is given also when everything else is refused.
-    if (request.method == method::ping && in_flight() >= limits_.in_flight) return role_->on_request(request, route);
+    if (request.method == method::ping && no_room_for(request)) return role_->on_request(request, route);
     auto admitted = admit(request, route);
     if (!admitted) return;
     middleware_message message = describe(direction::inbound, std::string(request.method));

@@ -30,15 +30,20 @@ COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, 
 {
     // With middleware the request was counted when it set out.
     const bool counted = route.gathered && route.gathered->for_chain;
-    const bool too_large = held_bytes_ != 0 && held_bytes_ + request.text.size() > limits_.held_requests;
-    if (!counted && (in_flight() >= limits_.in_flight || too_large)) {
+    if (!counted && no_room_for(request)) {
         answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
         return nullptr;
     }
-    auto request_now = std::make_shared<inbound>(request.id, route, request.text.size());
+    auto request_now = std::make_shared<inbound>(request.id, route, counted ? 0 : request.text.size());
     request_now->session_ = this;
     inbound_.add(request_now);
     return request_now;
+}
+
+COMCP_DECL bool session::no_room_for(const rpc::message& request) const
+{
+    if (in_flight() >= limits_.in_flight) return true;
+    return held_bytes_ != 0 && held_bytes_ + request.text.size() > limits_.held_requests;
 }
 
 COMCP_DECL std::size_t session::in_flight() const
