@@ -4007,6 +4007,7 @@ public:
     client_options& roots(std::vector<root> places)
     {
         roots_ = std::move(places);
+        offers_roots_ = true;
         return *this;
     }
 
@@ -4106,7 +4107,11 @@ public:
 
     // For the library.
     const std::shared_ptr<const detail::middleware_chain>& chain() const { return chain_; }
-    const std::optional<std::vector<root>>& offered_roots() const { return roots_; }
+    std::optional<std::vector<root>> offered_roots() const
+    {
+        if (!offers_roots_) return std::nullopt;
+        return roots_;
+    }
     const detail::question_handler& sampling() const { return sampling_; }
     bool allows_sampling_tools() const { return sampling_tools_; }
     bool allows_sampling_context() const { return sampling_context_; }
@@ -4115,7 +4120,8 @@ public:
     const detail::notice_handlers& notices() const { return notices_; }
 
 private:
-    std::optional<std::vector<root>> roots_;
+    std::vector<root> roots_; // beside its flag: g++ 12 warns without cause of an optional that is assigned
+    bool offers_roots_ = false;
     detail::question_handler sampling_;
     bool sampling_tools_ = false;
     bool sampling_context_ = false;
@@ -5665,7 +5671,9 @@ inline std::vector<elicitation_request> url_elicitations(const error& of)
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 
 namespace comcp::inline COMCP_ABI::http
 {
@@ -5710,6 +5718,17 @@ constexpr bool all(std::string_view text, char_class which) noexcept
     return common != 0;
 }
 
+/// Eight characters at once: whether none of them is a control character. `text` has that many.
+inline bool eight_without_controls(const char* text) noexcept
+{
+    constexpr std::uint64_t each = 0x0101'0101'0101'0101;
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text, sizeof eight);
+    const std::uint64_t deleted = eight ^ (each * 0x7F);
+    const std::uint64_t controls = ((eight - each * 0x20) & ~eight) | ((deleted - each) & ~deleted);
+    return (controls & (each * 0x80)) == 0;
+}
+
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// The value of a hexadecimal digit; 16 for every other character.
@@ -5735,6 +5754,12 @@ constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) noexc
                       [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
+/// The same for names of fields, which nearly everybody writes like everybody else.
+constexpr bool same_name(std::string_view a, std::string_view b) noexcept
+{
+    return a.size() == b.size() && (a == b || equal_ignoring_case(a, b));
+}
+
 /// Without the spaces and tabs at both ends.
 constexpr std::string_view trim(std::string_view text) noexcept
 {
@@ -5750,7 +5775,16 @@ constexpr bool valid_name(std::string_view text) noexcept
 }
 
 /// Whether this can be the value of a field: no CR, LF, NUL or other control character but the tab (K-8).
-constexpr bool valid_value(std::string_view text) noexcept { return detail::all(text, detail::value_char); }
+constexpr bool valid_value(std::string_view text) noexcept
+{
+    if (!std::is_constant_evaluated() && text.size() >= 8) { // most of a head is read here
+        std::string_view rest = text;
+        while (rest.size() >= 8 && detail::eight_without_controls(rest.data())) rest.remove_prefix(8);
+        // The last eight, some of which have been looked at.
+        if (rest.size() < 8 && detail::eight_without_controls(text.data() + text.size() - 8)) return true;
+    }
+    return detail::all(text, detail::value_char);
+}
 
 /// Whether this can be a request target in origin form: a path and perhaps a query, percent-encoded.
 constexpr bool valid_target(std::string_view text) noexcept
@@ -5766,6 +5800,7 @@ constexpr bool valid_target(std::string_view text) noexcept
 // host, so that texts can be compared. Nothing is looked up here. Refused are the spellings in which programs disagree
 // about what is meant: user names, zone ids, percent-encoded names, IPv4 addresses such as 127.1 or 0x7f000001.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -5846,10 +5881,9 @@ constexpr std::optional<ipv6_bytes> parse_ipv6(std::string_view text) noexcept
     if (!gap) return filled == out.size() ? std::optional(out) : std::nullopt;
     if (filled == out.size()) return std::nullopt; // "::" stands for one group or more
     const std::size_t moved = filled - *gap;
-    for (std::size_t i = 1; i <= moved; ++i) {
-        out[out.size() - i] = out[filled - i];
-        out[filled - i] = 0;
-    }
+    const auto begin = out.begin() + *gap;
+    std::copy_backward(begin, begin + moved, out.end());
+    std::fill(begin, out.end() - moved, std::uint8_t(0));
     return out;
 }
 
@@ -5925,18 +5959,15 @@ inline result<std::string> parse_name(std::string_view text)
     const std::string_view name = text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
     if (name.empty()) return fail(errc::invalid_argument, "the host is empty");
     if (name.size() > 253) return fail(errc::invalid_argument, "the host is longer than 253 characters");
+    if (parse_ipv4(name)) return std::string(name);
     if (!all(name, name_char)) {
         return fail(errc::invalid_argument, "a host name has letters, digits, '-', '.', '_' and '~' only");
     }
     if (name.front() == '.' || name.back() == '.' || name.find("..") != name.npos) {
         return fail(errc::invalid_argument, "a label of the host name is empty");
     }
-    if (ends_in_number(name)) {
-        if (!parse_ipv4(name)) {
-            return fail(errc::invalid_argument, "an IPv4 address is four decimal numbers from 0 to 255");
-        }
-        text = name;
-    }
+    if (ends_in_number(name))
+        return fail(errc::invalid_argument, "an IPv4 address is four decimal numbers from 0 to 255");
     std::string out(text);
     for (char& c : out) c = to_lower(c);
     return out;
@@ -6587,6 +6618,7 @@ private:
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <optional>
@@ -6682,6 +6714,22 @@ public:
         return value_of(entries_[index]);
     }
 
+    /// Whether there are fields of that name, whether there is just one, and the value of the first one.
+    struct named
+    {
+        std::size_t count = 0;
+        std::string_view value;
+
+        explicit operator bool() const noexcept { return count != 0; }
+    };
+    named look_for(std::string_view name) const
+    {
+        named out;
+        for (std::size_t i = next(name, 0); i != size(); i = next(name, i + 1))
+            if (out.count++ == 0) out.value = value_of(entries_[i]);
+        return out;
+    }
+
     /// The values of all fields of that name, in order.
     std::vector<std::string_view> find_all(std::string_view name) const
     {
@@ -6728,6 +6776,7 @@ public:
         value = trim(value);
         if (entries_.capacity() == 0) entries_.reserve(8); // what most messages have
         const entry added{text_.size(), name.size(), value.size()};
+        name_sizes_ |= size_bit(name.size());
         const std::size_t wanted = text_.size() + name.size() + value.size();
         if (wanted > text_.capacity()) {
             std::string grown; // name and value may be parts of the text
@@ -6762,6 +6811,7 @@ public:
     {
         text_.clear();
         entries_.clear();
+        name_sizes_ = 0;
         if (memory() <= most) return;
         std::string().swap(text_); // an assignment would keep the memory
         std::vector<entry>().swap(entries_);
@@ -6782,11 +6832,9 @@ private:
     // The first field of that name at or after `index`; size() when there is none.
     std::size_t next(std::string_view name, std::size_t index) const
     {
+        if ((name_sizes_ & size_bit(name.size())) == 0) return size(); // most of what is asked for is not there
         for (const std::size_t end = size(); index < end; ++index) {
-            const entry& each = entries_[index];
-            if (each.name_size != name.size()) continue;
-            // Nearly everybody writes it like everybody else.
-            if (name_of(each) == name || equal_ignoring_case(name_of(each), name)) break;
+            if (same_name(name_of(entries_[index]), name)) break;
         }
         return index;
     }
@@ -6802,8 +6850,11 @@ private:
         for (std::size_t i = index; i < size(); ++i) entries_[i].at -= gone.name_size + gone.value_size;
     }
 
+    static constexpr std::uint64_t size_bit(std::size_t name_size) { return std::uint64_t(1) << (name_size % 64); }
+
     std::string text_; // names and values, one after the other
     std::vector<entry> entries_;
+    std::uint64_t name_sizes_ = 0; // of the fields that are or were there: a bit for each
 };
 
 } // namespace comcp::inline COMCP_ABI::http
@@ -7144,7 +7195,14 @@ inline result<void> check_fields(const fields& list)
 
 inline void write_field(std::string& out, std::string_view name, std::string_view value)
 {
-    out.append(name).append(": ", 2).append(value).append("\r\n", 2);
+    const std::size_t begin = out.size();
+    out.resize(begin + name.size() + value.size() + 4);
+    char* at = std::copy(name.begin(), name.end(), out.data() + begin);
+    *at++ = ':';
+    *at++ = ' ';
+    at = std::copy(value.begin(), value.end(), at);
+    *at++ = '\r';
+    *at = '\n';
 }
 
 inline void write_fields(std::string& out, const fields& list, const framing& body, bool keep_alive)
@@ -7773,7 +7831,8 @@ constexpr bool is_media_type(std::string_view content_type, std::string_view wan
 /// The same of the message's one Content-Type. False when there is none, or more than one.
 inline bool has_media_type(const fields& list, std::string_view wanted)
 {
-    return list.count("Content-Type") == 1 && is_media_type(*list.find("Content-Type"), wanted);
+    const fields::named type = list.look_for("Content-Type");
+    return type.count == 1 && is_media_type(type.value, wanted);
 }
 
 namespace detail
@@ -7809,14 +7868,6 @@ struct accept_scan
 
     constexpr void look_at(std::string_view list) noexcept
     {
-        // What clients send that do as they are told (2025-11-25, transports), at no cost.
-        if (list == "application/json, text/event-stream" &&
-            (wanted == "application/json" || wanted == "text/event-stream")) {
-            any_range = true;
-            best_rank = 3;
-            weight = 1000;
-            return;
-        }
         std::string_view item;
         while (next_item(list, item)) {
             const std::optional<media_type> range = parse_media_type(item);
@@ -7843,6 +7894,9 @@ struct accept_scan
 };
 
 } // namespace detail
+
+/// What clients send that do as they are told (2025-11-25, transports): they accept both.
+inline constexpr std::string_view usual_accept = "application/json, text/event-stream";
 
 /// How much a peer with this Accept value wants a media type, in thousandths. 0: not at all. Parameters other than the
 /// weight make no difference; a value without any range is like an absent one, which accepts everything.
@@ -7950,20 +8004,21 @@ public:
     verdict check(std::string_view method, std::string_view target, const fields& head) const
     {
         verdict out;
-        if (const std::string_view twice = repeated(head); !twice.empty()) return refuse(out, 400, twice);
+        const judged seen(head);
+        for (std::size_t i = 0; i < judged::singles.size(); ++i)
+            if (seen.of[i].count > 1) return refuse(out, 400, judged::singles[i]);
 
-        const std::optional<std::string_view> host = head.find("Host");
-        if (!(settings_.loopback && is_usual_loopback(host.value_or("")))) {
-            const result<authority> reached = parse_authority(host.value_or(""));
+        const std::string_view host = seen[judged::host].value;
+        if (!(settings_.loopback && is_usual_loopback(host))) {
+            const result<authority> reached = parse_authority(host);
             if (!reached) return refuse(out, 400, "Host is missing or not a host");
             if (!allowed(*reached)) return refuse(out, 403, "this Host is not on the list of allowed hosts");
         }
 
-        const std::optional<std::string_view> page = head.find("Origin");
-        if (page) {
+        if (const fields::named& page = seen[judged::origin]) {
             // 2025-11-25, transports: an invalid Origin is answered with 403; one that is absent is not invalid (E-2).
-            if (!allowed(*page)) return refuse(out, 403, "this Origin is not on the list of allowed origins");
-            out.answer_fields.add("Access-Control-Allow-Origin", *page);
+            if (!allowed(page.value)) return refuse(out, 403, "this Origin is not on the list of allowed origins");
+            out.answer_fields.add("Access-Control-Allow-Origin", page.value);
             out.answer_fields.add("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate");
             out.answer_fields.add("Vary", "Origin");
         }
@@ -7978,26 +8033,60 @@ public:
             return refuse(out, 405, "this method is not offered");
         }
         // RFC 9110 section 10.1.1.
-        if (head.has("Expect") &&
-            !(head.count("Expect") == 1 && equal_ignoring_case(*head.find("Expect"), "100-continue"))) {
+        const fields::named& expected = seen[judged::expect];
+        if (expected && !(expected.count == 1 && equal_ignoring_case(expected.value, "100-continue"))) {
             return refuse(out, 417, "an expectation other than 100-continue");
         }
-        if (const auto version = head.find("MCP-Protocol-Version"); version && settings_.supports) {
+        if (const fields::named& version = seen[judged::version]; version && settings_.supports) {
             // 2025-11-25, transports: an invalid or unsupported version is answered with 400 (E-42).
-            if (!settings_.supports(*version)) return refuse(out, 400, "this MCP-Protocol-Version is not supported");
+            if (!settings_.supports(version.value)) {
+                return refuse(out, 400, "this MCP-Protocol-Version is not supported");
+            }
         }
 
         // 2025-11-25, transports: clients list both forms. Many do not, so a client gets a form that it accepts, and
         // 406 only if it accepts neither (E-43). No Accept accepts everything (RFC 9110 section 12.5.1).
-        out.json = accepts(head, "application/json");
-        out.stream = accepts(head, "text/event-stream");
-        if (post) return check_content(out, head);
+        const fields::named& accepted = seen[judged::accept];
+        const bool usual = accepted.count == 1 && accepted.value == usual_accept;
+        out.json = usual || accepts(head, "application/json");
+        out.stream = usual || accepts(head, "text/event-stream");
+        if (post) return check_content(out, head, seen);
         if (method == "GET" && !out.stream) return refuse(out, 406, "a stream is text/event-stream");
         return out;
     }
 
 private:
     guard() = default;
+
+    /// The fields that the judgement is about, found in one pass.
+    struct judged
+    {
+        enum which : std::size_t { host, origin, type, authorization, session, event, version, accept, expect };
+        static constexpr std::array<std::string_view, 9> names = {
+            "Host",           "Origin",        "Content-Type",         "Authorization",
+            "Mcp-Session-Id", "Last-Event-ID", "MCP-Protocol-Version", "Accept",
+            "Expect"};
+        /// Two values for one meaning: whoever else looks at the request may take the other one.
+        static constexpr std::array<std::string_view, 7> singles = {"more than one Host",
+                                                                    "more than one Origin",
+                                                                    "more than one Content-Type",
+                                                                    "more than one Authorization",
+                                                                    "more than one Mcp-Session-Id",
+                                                                    "more than one Last-Event-ID",
+                                                                    "more than one MCP-Protocol-Version"};
+
+        explicit judged(const fields& head)
+        {
+            for (const field& each : head) {
+                for (std::size_t i = 0; i < names.size(); ++i) {
+                    if (same_name(each.name, names[i]) && of[i].count++ == 0) of[i].value = each.value;
+                }
+            }
+        }
+        const fields::named& operator[](which one) const { return of[one]; }
+
+        std::array<fields::named, names.size()> of{};
+    };
 
     static verdict& refuse(verdict& out, int status, std::string_view text)
     {
@@ -8033,27 +8122,6 @@ private:
     {
         if (host.ends_with('.')) host.remove_suffix(1);
         return std::string(host);
-    }
-
-    // Two values for one meaning: whoever else looks at the request may take the other one.
-    static std::string_view repeated(const fields& head)
-    {
-        struct single
-        {
-            std::string_view name;
-            std::string_view text;
-        };
-        static constexpr auto singles = std::to_array<single>({
-            {"Host", "more than one Host"},
-            {"Origin", "more than one Origin"},
-            {"Content-Type", "more than one Content-Type"},
-            {"Authorization", "more than one Authorization"},
-            {"Mcp-Session-Id", "more than one Mcp-Session-Id"},
-            {"Last-Event-ID", "more than one Last-Event-ID"},
-            {"MCP-Protocol-Version", "more than one MCP-Protocol-Version"},
-        });
-        const auto* twice = std::ranges::find_if(singles, [&](const single& s) { return head.count(s.name) > 1; });
-        return twice == singles.end() ? std::string_view() : twice->text;
     }
 
     bool allowed(const authority& host) const
@@ -8096,9 +8164,11 @@ private:
         return out;
     }
 
-    static verdict& check_content(verdict& out, const fields& head)
+    static verdict& check_content(verdict& out, const fields& head, const judged& seen)
     {
-        if (!has_media_type(head, "application/json")) return refuse(out, 415, "the content must be application/json");
+        if (!is_media_type(seen[judged::type].value, "application/json")) {
+            return refuse(out, 415, "the content must be application/json");
+        }
         for (const std::string_view coding : head.items("Content-Encoding")) {
             if (equal_ignoring_case(coding, "identity")) continue;
             out.answer_fields.add("Accept-Encoding", "identity");
@@ -12929,6 +12999,8 @@ private:
 
     /// Requests of the peer that are not answered yet and that something works on.
     std::size_t in_flight() const;
+    /// A further one is refused; a ping never is.
+    bool no_room_for(const rpc::message& request) const;
 
     void count_handler(inbound& request);
 
@@ -16037,23 +16109,32 @@ public:
     /// When all of it must be over, counted from the first time that this is asked.
     time_point by(time_point now)
     {
-        if (!by_) by_ = deadline_after(now, whole_.total);
-        return *by_;
+        if (by_ == not_asked) by_ = deadline_after(now, whole_.total);
+        return by_;
     }
     /// For the try that begins now. *Errors*: errc::timed_out when nothing is left.
     call_timeouts left(time_point now)
     {
         call_timeouts out = whole_;
         if (by(now) == time_point::max()) return out;
-        out.total = *by_ - now;
+        out.total = by_ - now;
         if (out.total <= duration::zero()) throw error(fail(errc::timed_out, "no time is left to send it again"));
         return out;
     }
 
 private:
+    static constexpr time_point not_asked = time_point::min();
+
     call_timeouts whole_;
-    std::optional<time_point> by_;
+    time_point by_ = not_asked;
 };
+
+COMCP_DECL task<void> renew_within(std::shared_ptr<client_core> core, attempts& tries)
+{
+    const executor here = co_await asio::this_coro::executor;
+    const time_point by = tries.by(timer(here).now());
+    co_await renewed(core, by);
+}
 
 // ---- lists ---------------------------------------------------------------------------------------------------------
 
@@ -16090,13 +16171,9 @@ task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr
 template <class Item>
 task<list_of<Item>> list_here(std::shared_ptr<client_core> core, call_timeouts times)
 {
-    const executor here = co_await asio::this_coro::executor;
     attempts tries(times);
     for (bool again = false;; again = true) {
-        if (core->expired) {
-            const time_point by = tries.by(comcp::timer(here).now());
-            co_await renewed(core, by);
-        }
+        if (core->expired) co_await renew_within(core, tries);
         const auto session = open_session(*core);
         times = tries.left(session->now());
         try {
@@ -16140,21 +16217,18 @@ COMCP_DECL task<prompt_list> client_list_prompts(std::shared_ptr<client_core> co
 COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments,
                                     call_options options, call_timeouts times)
 {
-    const executor here = co_await asio::this_coro::executor;
-    if (const auto away = core->lives_elsewhere(here)) {
-        auto there = client_call(core, std::move(tool), std::move(arguments), std::move(options), times);
-        auto hop = run_elsewhere(away->executor(), std::move(there));
-        co_return co_await std::move(hop);
+    const bool elsewhere = core->lives_elsewhere(co_await asio::this_coro::executor) != nullptr;
+    if (elsewhere) {
+        auto there =
+            at_home(core->lives(), client_call(core, std::move(tool), std::move(arguments), std::move(options), times));
+        co_return co_await std::move(there);
     }
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
     attempts tries(times);
     const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
     for (bool again = false;; again = true) {
-        if (core->expired) {
-            const time_point by = tries.by(comcp::timer(here).now());
-            co_await renewed(core, by);
-        }
+        if (core->expired) co_await renew_within(core, tries);
         const auto session = open_session(*core);
         const time_point now = session->now();
         times = tries.left(now);
@@ -16187,12 +16261,8 @@ task<typename Question::result> ask_here(std::shared_ptr<client_core> core, Ques
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
     attempts tries(times);
-    const executor here = co_await asio::this_coro::executor;
     for (bool again = false;; again = true) {
-        if (core->expired) {
-            const time_point by = tries.by(comcp::timer(here).now());
-            co_await renewed(core, by);
-        }
+        if (core->expired) co_await renew_within(core, tries);
         const auto session = open_session(*core);
         times = tries.left(session->now());
         if constexpr (!std::same_as<Question, raw_question>) require(*core->role, *session, what.method());
@@ -16957,8 +17027,8 @@ inline std::string_view split_field(std::string_view line, field& out)
     if (!valid_name(out.name)) return "a field name has a blank or another character that is not allowed";
     if (!valid_value(out.value)) return "a field value has a control character";
     // Some parsers take a tab at the end as a part of the value, and then find no length and no coding.
-    if (line.find('\t', colon) != line.npos &&
-        (equal_ignoring_case(out.name, "Content-Length") || equal_ignoring_case(out.name, "Transfer-Encoding"))) {
+    if ((equal_ignoring_case(out.name, "Content-Length") || equal_ignoring_case(out.name, "Transfer-Encoding")) &&
+        line.find('\t', colon) != line.npos) {
         return "a tab beside Content-Length or Transfer-Encoding";
     }
     return {};
@@ -17356,21 +17426,21 @@ inline parse_error read_framing(const fields& list, version spoken, framing othe
 {
     constexpr std::string_view coding = "Transfer-Encoding";
     constexpr std::string_view length = "Content-Length";
-    const std::size_t codings = list.count(coding);
-    const std::size_t lengths = list.count(length);
+    const fields::named coded = list.look_for(coding);
+    const fields::named sized = list.look_for(length);
     out = otherwise;
-    if (codings == 0 && lengths == 0) return {};
-    if (codings != 0 && lengths != 0) return {400, "both Content-Length and Transfer-Encoding"};
-    if (codings > 1) return {400, "more than one Transfer-Encoding"};
-    if (lengths > 1) return {400, "more than one Content-Length"};
-    if (lengths == 1) {
+    if (!coded && !sized) return {};
+    if (coded && sized) return {400, "both Content-Length and Transfer-Encoding"};
+    if (coded.count > 1) return {400, "more than one Transfer-Encoding"};
+    if (sized.count > 1) return {400, "more than one Content-Length"};
+    if (sized) {
         std::uint64_t bytes = 0;
-        if (!read_length(*list.find(length), bytes)) return {400, "Content-Length is not a number"};
+        if (!read_length(sized.value, bytes)) return {400, "Content-Length is not a number"};
         out = framing::bytes(bytes);
         return {};
     }
     if (spoken == version::http_1_0) return {400, "Transfer-Encoding in an HTTP/1.0 message"};
-    if (!equal_ignoring_case(*list.find(coding), "chunked")) return {501, "a transfer coding other than chunked"};
+    if (!equal_ignoring_case(coded.value, "chunked")) return {501, "a transfer coding other than chunked"};
     out = framing::chunked();
     return {};
 }
@@ -19723,7 +19793,7 @@ inline result<void> print_post_head(std::string& out, const url& to, const field
 {
     request_head head = common_head(to, "POST", of_host, session, version);
     head.fields.add("Content-Type", "application/json");
-    head.fields.add("Accept", "application/json, text/event-stream");
+    head.fields.add("Accept", usual_accept);
     out.clear();
     if (result<void> bad = print(out, head); !bad) return bad;
     out.resize(out.size() - std::string_view("0\r\n\r\n").size());
@@ -20443,8 +20513,9 @@ private:
     // What only the whole head tells.
     parse_error judge()
     {
-        if (head_.fields.count("Host") != 1) return {400, "not exactly one Host"};
-        result<authority> host = parse_authority(*head_.fields.find("Host"));
+        const fields::named name = head_.fields.look_for("Host");
+        if (name.count != 1) return {400, "not exactly one Host"};
+        result<authority> host = parse_authority(name.value);
         if (!host) return {400, "Host is not a host with or without a port"};
         head_.host = *std::move(host);
         if (named_ && *named_ != head_.host) return {400, "Host is not the host of the target"};
@@ -20455,8 +20526,9 @@ private:
             return wrong;
         }
         // RFC 9110 section 10.1.1: of an HTTP/1.0 peer it is ignored.
-        if (head_.version == version::http_1_0 || !head_.fields.has("Expect")) return {};
-        if (head_.fields.count("Expect") != 1 || !equal_ignoring_case(*head_.fields.find("Expect"), "100-continue")) {
+        const fields::named expected = head_.fields.look_for("Expect");
+        if (head_.version == version::http_1_0 || !expected) return {};
+        if (expected.count != 1 || !equal_ignoring_case(expected.value, "100-continue")) {
             return {417, "an expectation other than 100-continue"};
         }
         head_.expects_continue = head_.body != framing::none() && head_.body != framing::bytes(0);
@@ -33190,7 +33262,7 @@ bool session::read_again(const std::string& text, Use use)
 COMCP_DECL void session::pass_request(const rpc::message& request, const answer_route& route)
 {
     // A sign of life is given also when everything else is refused.
-    if (request.method == method::ping && in_flight() >= limits_.in_flight) return role_->on_request(request, route);
+    if (request.method == method::ping && no_room_for(request)) return role_->on_request(request, route);
     auto admitted = admit(request, route);
     if (!admitted) return;
     middleware_message message = describe(direction::inbound, std::string(request.method));
@@ -33888,15 +33960,20 @@ COMCP_DECL std::shared_ptr<inbound> session::admit(const rpc::message& request, 
 {
     // With middleware the request was counted when it set out.
     const bool counted = route.gathered && route.gathered->for_chain;
-    const bool too_large = held_bytes_ != 0 && held_bytes_ + request.text.size() > limits_.held_requests;
-    if (!counted && (in_flight() >= limits_.in_flight || too_large)) {
+    if (!counted && no_room_for(request)) {
         answer_error(&request.id, route, rpc_code::internal_error, "too many requests", R"({"retryable":true})");
         return nullptr;
     }
-    auto request_now = std::make_shared<inbound>(request.id, route, request.text.size());
+    auto request_now = std::make_shared<inbound>(request.id, route, counted ? 0 : request.text.size());
     request_now->session_ = this;
     inbound_.add(request_now);
     return request_now;
+}
+
+COMCP_DECL bool session::no_room_for(const rpc::message& request) const
+{
+    if (in_flight() >= limits_.in_flight) return true;
+    return held_bytes_ != 0 && held_bytes_ + request.text.size() > limits_.held_requests;
 }
 
 COMCP_DECL std::size_t session::in_flight() const

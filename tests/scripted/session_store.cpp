@@ -618,7 +618,7 @@ TEST_CASE("Several threads, two services, one store: sessions move to and fro an
     };
     for (int i = 0; i < 16; ++i) asio::co_spawn(asio::make_strand(io), one_client(), done);
     std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) threads.emplace_back([&io] { io.run_for(20s); });
+    for (int i = 0; i < 4; ++i) threads.emplace_back([&io] { io.run_for(120s); });
     for (auto& each : threads) each.join();
     CHECK(at_work == 0);
     CHECK(answered > 0);

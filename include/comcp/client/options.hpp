@@ -44,7 +44,8 @@ public:
     /// or has dot segments, makes `connect` fail: errc::invalid_argument (`check_root`).
     client_options& roots(std::vector<root> places)
     {
-        roots_.emplace(std::move(places)); // emplace: g++ 12 warns of an assignment at -O2 without cause
+        roots_ = std::move(places);
+        offers_roots_ = true;
         return *this;
     }
 
@@ -144,7 +145,11 @@ public:
 
     // For the library.
     const std::shared_ptr<const detail::middleware_chain>& chain() const { return chain_; }
-    const std::optional<std::vector<root>>& offered_roots() const { return roots_; }
+    std::optional<std::vector<root>> offered_roots() const
+    {
+        if (!offers_roots_) return std::nullopt;
+        return roots_;
+    }
     const detail::question_handler& sampling() const { return sampling_; }
     bool allows_sampling_tools() const { return sampling_tools_; }
     bool allows_sampling_context() const { return sampling_context_; }
@@ -153,7 +158,8 @@ public:
     const detail::notice_handlers& notices() const { return notices_; }
 
 private:
-    std::optional<std::vector<root>> roots_;
+    std::vector<root> roots_; // beside its flag: g++ 12 warns without cause of an optional that is assigned
+    bool offers_roots_ = false;
     detail::question_handler sampling_;
     bool sampling_tools_ = false;
     bool sampling_context_ = false;

@@ -40,21 +40,21 @@ inline parse_error read_framing(const fields& list, version spoken, framing othe
 {
     constexpr std::string_view coding = "Transfer-Encoding";
     constexpr std::string_view length = "Content-Length";
-    const std::size_t codings = list.count(coding);
-    const std::size_t lengths = list.count(length);
+    const fields::named coded = list.look_for(coding);
+    const fields::named sized = list.look_for(length);
     out = otherwise;
-    if (codings == 0 && lengths == 0) return {};
-    if (codings != 0 && lengths != 0) return {400, "both Content-Length and Transfer-Encoding"};
-    if (codings > 1) return {400, "more than one Transfer-Encoding"};
-    if (lengths > 1) return {400, "more than one Content-Length"};
-    if (lengths == 1) {
+    if (!coded && !sized) return {};
+    if (coded && sized) return {400, "both Content-Length and Transfer-Encoding"};
+    if (coded.count > 1) return {400, "more than one Transfer-Encoding"};
+    if (sized.count > 1) return {400, "more than one Content-Length"};
+    if (sized) {
         std::uint64_t bytes = 0;
-        if (!read_length(*list.find(length), bytes)) return {400, "Content-Length is not a number"};
+        if (!read_length(sized.value, bytes)) return {400, "Content-Length is not a number"};
         out = framing::bytes(bytes);
         return {};
     }
     if (spoken == version::http_1_0) return {400, "Transfer-Encoding in an HTTP/1.0 message"};
-    if (!equal_ignoring_case(*list.find(coding), "chunked")) return {501, "a transfer coding other than chunked"};
+    if (!equal_ignoring_case(coded.value, "chunked")) return {501, "a transfer coding other than chunked"};
     out = framing::chunked();
     return {};
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <comcp/http/client_settings.hpp>
+#include <comcp/http/media.hpp>
 #include <comcp/http/message.hpp>
 #include <comcp/http/print.hpp>
 
@@ -36,7 +37,7 @@ inline result<void> print_post_head(std::string& out, const url& to, const field
 {
     request_head head = common_head(to, "POST", of_host, session, version);
     head.fields.add("Content-Type", "application/json");
-    head.fields.add("Accept", "application/json, text/event-stream");
+    head.fields.add("Accept", usual_accept);
     out.clear();
     if (result<void> bad = print(out, head); !bad) return bad;
     out.resize(out.size() - std::string_view("0\r\n\r\n").size());

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <optional>
@@ -105,6 +106,22 @@ public:
         return value_of(entries_[index]);
     }
 
+    /// Whether there are fields of that name, whether there is just one, and the value of the first one.
+    struct named
+    {
+        std::size_t count = 0;
+        std::string_view value;
+
+        explicit operator bool() const noexcept { return count != 0; }
+    };
+    named look_for(std::string_view name) const
+    {
+        named out;
+        for (std::size_t i = next(name, 0); i != size(); i = next(name, i + 1))
+            if (out.count++ == 0) out.value = value_of(entries_[i]);
+        return out;
+    }
+
     /// The values of all fields of that name, in order.
     std::vector<std::string_view> find_all(std::string_view name) const
     {
@@ -151,6 +168,7 @@ public:
         value = trim(value);
         if (entries_.capacity() == 0) entries_.reserve(8); // what most messages have
         const entry added{text_.size(), name.size(), value.size()};
+        name_sizes_ |= size_bit(name.size());
         const std::size_t wanted = text_.size() + name.size() + value.size();
         if (wanted > text_.capacity()) {
             std::string grown; // name and value may be parts of the text
@@ -185,6 +203,7 @@ public:
     {
         text_.clear();
         entries_.clear();
+        name_sizes_ = 0;
         if (memory() <= most) return;
         std::string().swap(text_); // an assignment would keep the memory
         std::vector<entry>().swap(entries_);
@@ -205,11 +224,9 @@ private:
     // The first field of that name at or after `index`; size() when there is none.
     std::size_t next(std::string_view name, std::size_t index) const
     {
+        if ((name_sizes_ & size_bit(name.size())) == 0) return size(); // most of what is asked for is not there
         for (const std::size_t end = size(); index < end; ++index) {
-            const entry& each = entries_[index];
-            if (each.name_size != name.size()) continue;
-            // Nearly everybody writes it like everybody else.
-            if (name_of(each) == name || equal_ignoring_case(name_of(each), name)) break;
+            if (same_name(name_of(entries_[index]), name)) break;
         }
         return index;
     }
@@ -225,8 +242,11 @@ private:
         for (std::size_t i = index; i < size(); ++i) entries_[i].at -= gone.name_size + gone.value_size;
     }
 
+    static constexpr std::uint64_t size_bit(std::size_t name_size) { return std::uint64_t(1) << (name_size % 64); }
+
     std::string text_; // names and values, one after the other
     std::vector<entry> entries_;
+    std::uint64_t name_sizes_ = 0; // of the fields that are or were there: a bit for each
 };
 
 } // namespace comcp::inline COMCP_ABI::http

@@ -10,7 +10,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 
 namespace comcp::inline COMCP_ABI::http
 {
@@ -55,6 +57,17 @@ constexpr bool all(std::string_view text, char_class which) noexcept
     return common != 0;
 }
 
+/// Eight characters at once: whether none of them is a control character. `text` has that many.
+inline bool eight_without_controls(const char* text) noexcept
+{
+    constexpr std::uint64_t each = 0x0101'0101'0101'0101;
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text, sizeof eight);
+    const std::uint64_t deleted = eight ^ (each * 0x7F);
+    const std::uint64_t controls = ((eight - each * 0x20) & ~eight) | ((deleted - each) & ~deleted);
+    return (controls & (each * 0x80)) == 0;
+}
+
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// The value of a hexadecimal digit; 16 for every other character.
@@ -80,6 +93,12 @@ constexpr bool equal_ignoring_case(std::string_view a, std::string_view b) noexc
                       [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
+/// The same for names of fields, which nearly everybody writes like everybody else.
+constexpr bool same_name(std::string_view a, std::string_view b) noexcept
+{
+    return a.size() == b.size() && (a == b || equal_ignoring_case(a, b));
+}
+
 /// Without the spaces and tabs at both ends.
 constexpr std::string_view trim(std::string_view text) noexcept
 {
@@ -95,7 +114,16 @@ constexpr bool valid_name(std::string_view text) noexcept
 }
 
 /// Whether this can be the value of a field: no CR, LF, NUL or other control character but the tab (K-8).
-constexpr bool valid_value(std::string_view text) noexcept { return detail::all(text, detail::value_char); }
+constexpr bool valid_value(std::string_view text) noexcept
+{
+    if (!std::is_constant_evaluated() && text.size() >= 8) { // most of a head is read here
+        std::string_view rest = text;
+        while (rest.size() >= 8 && detail::eight_without_controls(rest.data())) rest.remove_prefix(8);
+        // The last eight, some of which have been looked at.
+        if (rest.size() < 8 && detail::eight_without_controls(text.data() + text.size() - 8)) return true;
+    }
+    return detail::all(text, detail::value_char);
+}
 
 /// Whether this can be a request target in origin form: a path and perhaps a query, percent-encoded.
 constexpr bool valid_target(std::string_view text) noexcept

@@ -91,20 +91,21 @@ public:
     verdict check(std::string_view method, std::string_view target, const fields& head) const
     {
         verdict out;
-        if (const std::string_view twice = repeated(head); !twice.empty()) return refuse(out, 400, twice);
+        const judged seen(head);
+        for (std::size_t i = 0; i < judged::singles.size(); ++i)
+            if (seen.of[i].count > 1) return refuse(out, 400, judged::singles[i]);
 
-        const std::optional<std::string_view> host = head.find("Host");
-        if (!(settings_.loopback && is_usual_loopback(host.value_or("")))) {
-            const result<authority> reached = parse_authority(host.value_or(""));
+        const std::string_view host = seen[judged::host].value;
+        if (!(settings_.loopback && is_usual_loopback(host))) {
+            const result<authority> reached = parse_authority(host);
             if (!reached) return refuse(out, 400, "Host is missing or not a host");
             if (!allowed(*reached)) return refuse(out, 403, "this Host is not on the list of allowed hosts");
         }
 
-        const std::optional<std::string_view> page = head.find("Origin");
-        if (page) {
+        if (const fields::named& page = seen[judged::origin]) {
             // 2025-11-25, transports: an invalid Origin is answered with 403; one that is absent is not invalid (E-2).
-            if (!allowed(*page)) return refuse(out, 403, "this Origin is not on the list of allowed origins");
-            out.answer_fields.add("Access-Control-Allow-Origin", *page);
+            if (!allowed(page.value)) return refuse(out, 403, "this Origin is not on the list of allowed origins");
+            out.answer_fields.add("Access-Control-Allow-Origin", page.value);
             out.answer_fields.add("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate");
             out.answer_fields.add("Vary", "Origin");
         }
@@ -119,26 +120,60 @@ public:
             return refuse(out, 405, "this method is not offered");
         }
         // RFC 9110 section 10.1.1.
-        if (head.has("Expect") &&
-            !(head.count("Expect") == 1 && equal_ignoring_case(*head.find("Expect"), "100-continue"))) {
+        const fields::named& expected = seen[judged::expect];
+        if (expected && !(expected.count == 1 && equal_ignoring_case(expected.value, "100-continue"))) {
             return refuse(out, 417, "an expectation other than 100-continue");
         }
-        if (const auto version = head.find("MCP-Protocol-Version"); version && settings_.supports) {
+        if (const fields::named& version = seen[judged::version]; version && settings_.supports) {
             // 2025-11-25, transports: an invalid or unsupported version is answered with 400 (E-42).
-            if (!settings_.supports(*version)) return refuse(out, 400, "this MCP-Protocol-Version is not supported");
+            if (!settings_.supports(version.value)) {
+                return refuse(out, 400, "this MCP-Protocol-Version is not supported");
+            }
         }
 
         // 2025-11-25, transports: clients list both forms. Many do not, so a client gets a form that it accepts, and
         // 406 only if it accepts neither (E-43). No Accept accepts everything (RFC 9110 section 12.5.1).
-        out.json = accepts(head, "application/json");
-        out.stream = accepts(head, "text/event-stream");
-        if (post) return check_content(out, head);
+        const fields::named& accepted = seen[judged::accept];
+        const bool usual = accepted.count == 1 && accepted.value == usual_accept;
+        out.json = usual || accepts(head, "application/json");
+        out.stream = usual || accepts(head, "text/event-stream");
+        if (post) return check_content(out, head, seen);
         if (method == "GET" && !out.stream) return refuse(out, 406, "a stream is text/event-stream");
         return out;
     }
 
 private:
     guard() = default;
+
+    /// The fields that the judgement is about, found in one pass.
+    struct judged
+    {
+        enum which : std::size_t { host, origin, type, authorization, session, event, version, accept, expect };
+        static constexpr std::array<std::string_view, 9> names = {
+            "Host",           "Origin",        "Content-Type",         "Authorization",
+            "Mcp-Session-Id", "Last-Event-ID", "MCP-Protocol-Version", "Accept",
+            "Expect"};
+        /// Two values for one meaning: whoever else looks at the request may take the other one.
+        static constexpr std::array<std::string_view, 7> singles = {"more than one Host",
+                                                                    "more than one Origin",
+                                                                    "more than one Content-Type",
+                                                                    "more than one Authorization",
+                                                                    "more than one Mcp-Session-Id",
+                                                                    "more than one Last-Event-ID",
+                                                                    "more than one MCP-Protocol-Version"};
+
+        explicit judged(const fields& head)
+        {
+            for (const field& each : head) {
+                for (std::size_t i = 0; i < names.size(); ++i) {
+                    if (same_name(each.name, names[i]) && of[i].count++ == 0) of[i].value = each.value;
+                }
+            }
+        }
+        const fields::named& operator[](which one) const { return of[one]; }
+
+        std::array<fields::named, names.size()> of{};
+    };
 
     static verdict& refuse(verdict& out, int status, std::string_view text)
     {
@@ -174,27 +209,6 @@ private:
     {
         if (host.ends_with('.')) host.remove_suffix(1);
         return std::string(host);
-    }
-
-    // Two values for one meaning: whoever else looks at the request may take the other one.
-    static std::string_view repeated(const fields& head)
-    {
-        struct single
-        {
-            std::string_view name;
-            std::string_view text;
-        };
-        static constexpr auto singles = std::to_array<single>({
-            {"Host", "more than one Host"},
-            {"Origin", "more than one Origin"},
-            {"Content-Type", "more than one Content-Type"},
-            {"Authorization", "more than one Authorization"},
-            {"Mcp-Session-Id", "more than one Mcp-Session-Id"},
-            {"Last-Event-ID", "more than one Last-Event-ID"},
-            {"MCP-Protocol-Version", "more than one MCP-Protocol-Version"},
-        });
-        const auto* twice = std::ranges::find_if(singles, [&](const single& s) { return head.count(s.name) > 1; });
-        return twice == singles.end() ? std::string_view() : twice->text;
     }
 
     bool allowed(const authority& host) const
@@ -237,9 +251,11 @@ private:
         return out;
     }
 
-    static verdict& check_content(verdict& out, const fields& head)
+    static verdict& check_content(verdict& out, const fields& head, const judged& seen)
     {
-        if (!has_media_type(head, "application/json")) return refuse(out, 415, "the content must be application/json");
+        if (!is_media_type(seen[judged::type].value, "application/json")) {
+            return refuse(out, 415, "the content must be application/json");
+        }
         for (const std::string_view coding : head.items("Content-Encoding")) {
             if (equal_ignoring_case(coding, "identity")) continue;
             out.answer_fields.add("Accept-Encoding", "identity");

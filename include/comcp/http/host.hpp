@@ -9,6 +9,7 @@
 #include <comcp/http/grammar.hpp>
 #include <comcp/result.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -89,10 +90,9 @@ constexpr std::optional<ipv6_bytes> parse_ipv6(std::string_view text) noexcept
     if (!gap) return filled == out.size() ? std::optional(out) : std::nullopt;
     if (filled == out.size()) return std::nullopt; // "::" stands for one group or more
     const std::size_t moved = filled - *gap;
-    for (std::size_t i = 1; i <= moved; ++i) {
-        out[out.size() - i] = out[filled - i];
-        out[filled - i] = 0;
-    }
+    const auto begin = out.begin() + *gap;
+    std::copy_backward(begin, begin + moved, out.end());
+    std::fill(begin, out.end() - moved, std::uint8_t(0));
     return out;
 }
 
@@ -168,18 +168,15 @@ inline result<std::string> parse_name(std::string_view text)
     const std::string_view name = text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
     if (name.empty()) return fail(errc::invalid_argument, "the host is empty");
     if (name.size() > 253) return fail(errc::invalid_argument, "the host is longer than 253 characters");
+    if (parse_ipv4(name)) return std::string(name);
     if (!all(name, name_char)) {
         return fail(errc::invalid_argument, "a host name has letters, digits, '-', '.', '_' and '~' only");
     }
     if (name.front() == '.' || name.back() == '.' || name.find("..") != name.npos) {
         return fail(errc::invalid_argument, "a label of the host name is empty");
     }
-    if (ends_in_number(name)) {
-        if (!parse_ipv4(name)) {
-            return fail(errc::invalid_argument, "an IPv4 address is four decimal numbers from 0 to 255");
-        }
-        text = name;
-    }
+    if (ends_in_number(name))
+        return fail(errc::invalid_argument, "an IPv4 address is four decimal numbers from 0 to 255");
     std::string out(text);
     for (char& c : out) c = to_lower(c);
     return out;

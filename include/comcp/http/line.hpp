@@ -89,8 +89,8 @@ inline std::string_view split_field(std::string_view line, field& out)
     if (!valid_name(out.name)) return "a field name has a blank or another character that is not allowed";
     if (!valid_value(out.value)) return "a field value has a control character";
     // Some parsers take a tab at the end as a part of the value, and then find no length and no coding.
-    if (line.find('\t', colon) != line.npos &&
-        (equal_ignoring_case(out.name, "Content-Length") || equal_ignoring_case(out.name, "Transfer-Encoding"))) {
+    if ((equal_ignoring_case(out.name, "Content-Length") || equal_ignoring_case(out.name, "Transfer-Encoding")) &&
+        line.find('\t', colon) != line.npos) {
         return "a tab beside Content-Length or Transfer-Encoding";
     }
     return {};

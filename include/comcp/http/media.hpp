@@ -77,7 +77,8 @@ constexpr bool is_media_type(std::string_view content_type, std::string_view wan
 /// The same of the message's one Content-Type. False when there is none, or more than one.
 inline bool has_media_type(const fields& list, std::string_view wanted)
 {
-    return list.count("Content-Type") == 1 && is_media_type(*list.find("Content-Type"), wanted);
+    const fields::named type = list.look_for("Content-Type");
+    return type.count == 1 && is_media_type(type.value, wanted);
 }
 
 namespace detail
@@ -113,14 +114,6 @@ struct accept_scan
 
     constexpr void look_at(std::string_view list) noexcept
     {
-        // What clients send that do as they are told (2025-11-25, transports), at no cost.
-        if (list == "application/json, text/event-stream" &&
-            (wanted == "application/json" || wanted == "text/event-stream")) {
-            any_range = true;
-            best_rank = 3;
-            weight = 1000;
-            return;
-        }
         std::string_view item;
         while (next_item(list, item)) {
             const std::optional<media_type> range = parse_media_type(item);
@@ -147,6 +140,9 @@ struct accept_scan
 };
 
 } // namespace detail
+
+/// What clients send that do as they are told (2025-11-25, transports): they accept both.
+inline constexpr std::string_view usual_accept = "application/json, text/event-stream";
 
 /// How much a peer with this Accept value wants a media type, in thousandths. 0: not at all. Parameters other than the
 /// weight make no difference; a value without any range is like an absent one, which accepts everything.

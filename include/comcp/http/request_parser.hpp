@@ -138,8 +138,9 @@ private:
     // What only the whole head tells.
     parse_error judge()
     {
-        if (head_.fields.count("Host") != 1) return {400, "not exactly one Host"};
-        result<authority> host = parse_authority(*head_.fields.find("Host"));
+        const fields::named name = head_.fields.look_for("Host");
+        if (name.count != 1) return {400, "not exactly one Host"};
+        result<authority> host = parse_authority(name.value);
         if (!host) return {400, "Host is not a host with or without a port"};
         head_.host = *std::move(host);
         if (named_ && *named_ != head_.host) return {400, "Host is not the host of the target"};
@@ -150,8 +151,9 @@ private:
             return wrong;
         }
         // RFC 9110 section 10.1.1: of an HTTP/1.0 peer it is ignored.
-        if (head_.version == version::http_1_0 || !head_.fields.has("Expect")) return {};
-        if (head_.fields.count("Expect") != 1 || !equal_ignoring_case(*head_.fields.find("Expect"), "100-continue")) {
+        const fields::named expected = head_.fields.look_for("Expect");
+        if (head_.version == version::http_1_0 || !expected) return {};
+        if (expected.count != 1 || !equal_ignoring_case(expected.value, "100-continue")) {
             return {417, "an expectation other than 100-continue"};
         }
         head_.expects_continue = head_.body != framing::none() && head_.body != framing::bytes(0);

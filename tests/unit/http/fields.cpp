@@ -46,6 +46,22 @@ TEST_CASE("Fields are found without regard to case and keep their order")
     CHECK(list[2] == field{"accept", "b"});
 }
 
+TEST_CASE("A field is looked for once for how often it is there and for its first value")
+{
+    fields list{{"Accept", "a"}, {"X", "1"}, {"accept", "b"}};
+    CHECK(list.look_for("ACCEPT").count == 2);
+    CHECK(list.look_for("ACCEPT").value == "a");
+    CHECK(list.look_for("x").count == 1);
+    CHECK_FALSE(list.look_for("Accep"));
+    list.erase("accept");
+    CHECK_FALSE(list.look_for("accept"));
+    list.clear();
+    CHECK_FALSE(list.look_for("X"));
+    list.add(std::string(65, 'n'), "far"); // sizes of names are kept modulo 64
+    CHECK_FALSE(list.look_for("n"));
+    CHECK(list.look_for(std::string(65, 'N')).value == "far");
+}
+
 TEST_CASE("A field that is set replaces all of its name")
 {
     fields list{{"A", "1"}, {"B", "2"}, {"a", "3"}, {"C", "4"}};
@@ -130,6 +146,17 @@ TEST_CASE("Names and values are judged by their characters")
     for (int c = 0; c < 256; ++c) {
         const char value = static_cast<char>(c);
         CHECK(valid_value({&value, 1}) == (c == '\t' || (c >= 0x20 && c != 0x7f)));
+    }
+    for (std::size_t size = 1; size <= 25; ++size) { // eight at a time: every character at every place
+        for (std::size_t at = 0; at < size; ++at) {
+            std::string value(size, 'v');
+            bool right = true;
+            for (int c = 0; c < 256; ++c) {
+                value[at] = static_cast<char>(c);
+                right = right && valid_value(value) == (c == '\t' || (c >= 0x20 && c != 0x7f));
+            }
+            CHECK(right);
+        }
     }
     CHECK(valid_target("/a?b=%20"));
     for (const char* target : {"", "a", "*", "/ ", "/#", "/\x7f", "/\x80", "/\r"}) CHECK_FALSE(valid_target(target));

@@ -106,23 +106,32 @@ public:
     /// When all of it must be over, counted from the first time that this is asked.
     time_point by(time_point now)
     {
-        if (!by_) by_ = deadline_after(now, whole_.total);
-        return *by_;
+        if (by_ == not_asked) by_ = deadline_after(now, whole_.total);
+        return by_;
     }
     /// For the try that begins now. *Errors*: errc::timed_out when nothing is left.
     call_timeouts left(time_point now)
     {
         call_timeouts out = whole_;
         if (by(now) == time_point::max()) return out;
-        out.total = *by_ - now;
+        out.total = by_ - now;
         if (out.total <= duration::zero()) throw error(fail(errc::timed_out, "no time is left to send it again"));
         return out;
     }
 
 private:
+    static constexpr time_point not_asked = time_point::min();
+
     call_timeouts whole_;
-    std::optional<time_point> by_;
+    time_point by_ = not_asked;
 };
+
+COMCP_DECL task<void> renew_within(std::shared_ptr<client_core> core, attempts& tries)
+{
+    const executor here = co_await asio::this_coro::executor;
+    const time_point by = tries.by(timer(here).now());
+    co_await renewed(core, by);
+}
 
 // ---- lists ---------------------------------------------------------------------------------------------------------
 
@@ -159,13 +168,9 @@ task<list_of<Item>> list_once(std::shared_ptr<client_core> core, std::shared_ptr
 template <class Item>
 task<list_of<Item>> list_here(std::shared_ptr<client_core> core, call_timeouts times)
 {
-    const executor here = co_await asio::this_coro::executor;
     attempts tries(times);
     for (bool again = false;; again = true) {
-        if (core->expired) {
-            const time_point by = tries.by(comcp::timer(here).now());
-            co_await renewed(core, by);
-        }
+        if (core->expired) co_await renew_within(core, tries);
         const auto session = open_session(*core);
         times = tries.left(session->now());
         try {
@@ -209,21 +214,18 @@ COMCP_DECL task<prompt_list> client_list_prompts(std::shared_ptr<client_core> co
 COMCP_DECL task<answer> client_call(std::shared_ptr<client_core> core, std::string tool, args arguments,
                                     call_options options, call_timeouts times)
 {
-    const executor here = co_await asio::this_coro::executor;
-    if (const auto away = core->lives_elsewhere(here)) {
-        auto there = client_call(core, std::move(tool), std::move(arguments), std::move(options), times);
-        auto hop = run_elsewhere(away->executor(), std::move(there));
-        co_return co_await std::move(hop);
+    const bool elsewhere = core->lives_elsewhere(co_await asio::this_coro::executor) != nullptr;
+    if (elsewhere) {
+        auto there =
+            at_home(core->lives(), client_call(core, std::move(tool), std::move(arguments), std::move(options), times));
+        co_return co_await std::move(there);
     }
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
     attempts tries(times);
     const asio::cancellation_state caller = co_await asio::this_coro::cancellation_state;
     for (bool again = false;; again = true) {
-        if (core->expired) {
-            const time_point by = tries.by(comcp::timer(here).now());
-            co_await renewed(core, by);
-        }
+        if (core->expired) co_await renew_within(core, tries);
         const auto session = open_session(*core);
         const time_point now = session->now();
         times = tries.left(now);
@@ -256,12 +258,8 @@ task<typename Question::result> ask_here(std::shared_ptr<client_core> core, Ques
     times = options.within(times);
     const bool wants_token = options.progress_handler() || times.idle < times.total;
     attempts tries(times);
-    const executor here = co_await asio::this_coro::executor;
     for (bool again = false;; again = true) {
-        if (core->expired) {
-            const time_point by = tries.by(comcp::timer(here).now());
-            co_await renewed(core, by);
-        }
+        if (core->expired) co_await renew_within(core, tries);
         const auto session = open_session(*core);
         times = tries.left(session->now());
         if constexpr (!std::same_as<Question, raw_question>) require(*core->role, *session, what.method());
