@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everything but TLS. Programs that only speak stdio can include <comcp/stdio.hpp> instead.
+// Everything. Programs that only speak stdio can include <comcp/stdio.hpp> instead.
 #pragma once
 
 #include <comcp/http.hpp>

@@ -6,9 +6,11 @@
 #include <comcp/client/client.hpp>
 #include <comcp/http/streamable_http.hpp>
 #include <comcp/server/http_service.hpp>
+#include <comcp/server/manual_executor.hpp>
 #include <comcp/server/run_http.hpp>
 #include <comcp/server/server.hpp>
 #include <comcp/task.hpp>
+#include <comcp/timer.hpp>
 #include <comcp/version.hpp>
 
 #include <boost/describe/class.hpp>

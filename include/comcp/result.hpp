@@ -36,7 +36,7 @@ enum class errc {
     too_large,        ///< a message or text is over its limit
     too_deep,         ///< JSON nested deeper than the limit
     too_many,         ///< a count is over its limit
-    unsupported,      ///< the peer, or the negotiated revision, does not have the feature
+    unsupported,      ///< the peer, the negotiated revision, or comcp here does not have the feature
     not_found,        ///< a program, tool or file that was named does not exist
     spawn_failed,     ///< a child process could not be started
     handler_failed,   ///< a handler of the host failed
@@ -77,7 +77,7 @@ inline const std::error_category& comcp_category() noexcept
             case errc::too_large: return "over the size limit";
             case errc::too_deep: return "nested too deep";
             case errc::too_many: return "over the count limit";
-            case errc::unsupported: return "not supported by the peer";
+            case errc::unsupported: return "not supported";
             case errc::not_found: return "not found";
             case errc::spawn_failed: return "could not start the process";
             case errc::handler_failed: return "a handler failed";

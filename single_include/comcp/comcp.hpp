@@ -11,7 +11,7 @@
 
 // ---- comcp/comcp.hpp
 //
-// Everything but TLS. Programs that only speak stdio can include <comcp/stdio.hpp> instead.
+// Everything. Programs that only speak stdio can include <comcp/stdio.hpp> instead.
 
 // ---- comcp/http.hpp
 //
@@ -20,8 +20,8 @@
 // ---- comcp/client/client.hpp
 //
 // An MCP client: connects to one server, and uses its tools, resources and prompts. A handle: everything it starts
-// lives on without it only until it can end, and nothing touches the handle afterwards. Not for many servers at once:
-// that is the pool.
+// lives on without it only until it can end, and nothing touches the handle afterwards. Each is a client of one
+// server: for several, make several.
 
 // ---- comcp/client/core.hpp
 //
@@ -116,7 +116,7 @@ enum class errc {
     too_large,        ///< a message or text is over its limit
     too_deep,         ///< JSON nested deeper than the limit
     too_many,         ///< a count is over its limit
-    unsupported,      ///< the peer, or the negotiated revision, does not have the feature
+    unsupported,      ///< the peer, the negotiated revision, or comcp here does not have the feature
     not_found,        ///< a program, tool or file that was named does not exist
     spawn_failed,     ///< a child process could not be started
     handler_failed,   ///< a handler of the host failed
@@ -157,7 +157,7 @@ inline const std::error_category& comcp_category() noexcept
             case errc::too_large: return "over the size limit";
             case errc::too_deep: return "nested too deep";
             case errc::too_many: return "over the count limit";
-            case errc::unsupported: return "not supported by the peer";
+            case errc::unsupported: return "not supported";
             case errc::not_found: return "not found";
             case errc::spawn_failed: return "could not start the process";
             case errc::handler_failed: return "a handler failed";
@@ -5458,7 +5458,8 @@ inline constexpr std::string_view elicitation_complete = "notifications/elicitat
 namespace comcp::inline COMCP_ABI
 {
 
-/// A client with the policies of `Policy`.
+/// A client with the policies of `Policy`. Neither copied nor moved: a coroutine takes it by reference or in a
+/// `std::unique_ptr`.
 ///
 /// Thread rule: a client lives on the executor on which `connect` was awaited, a strand where several threads run the
 /// context. Operations awaited elsewhere hop there and back; everything else is called there. Destroying the client
@@ -5654,8 +5655,8 @@ inline std::vector<elicitation_request> url_elicitations(const error& of)
 
 // ---- comcp/http/connector.hpp
 //
-// How a client gets from a URL to a connected byte stream: an interface that a host (or the TLS header) can implement,
-// plain TCP, and Unix sockets. It knows nothing of HTTP.
+// How a client gets from a URL to a connected byte stream: an interface that a host can implement (for TLS it
+// must), plain TCP, and Unix sockets. It knows nothing of HTTP.
 
 // ---- comcp/http/url.hpp
 //
@@ -7519,7 +7520,7 @@ public:
         settings_.connections = most;
         return *this;
     }
-    /// Another way to connect, as the one of <comcp/tls.hpp> for https.
+    /// Another way to connect: one of the host for https, since comcp brings no TLS yet, or `http::unix_connector`.
     streamable_http& connector(std::unique_ptr<http::connector> door)
     {
         settings_.door = std::move(door);
@@ -10164,8 +10165,8 @@ void abandon_server(server_core& core);
 
 } // namespace detail
 
-/// A server with the policies of `Policy`. Destroying it ends its sessions at once; `serve` calls that wait for them
-/// return.
+/// A server with the policies of `Policy`. Neither copied nor moved. Destroying it ends its sessions at once; `serve`
+/// calls that wait for them return.
 ///
 /// Thread rule: safe to share between threads once it serves. Registering, the handles, `remove_tool` and
 /// `resource_updated` work on any thread at any time; every session sees each change whole, and tells its client.
@@ -13513,6 +13514,45 @@ private:
 
 } // namespace comcp::inline COMCP_ABI
 
+// ---- comcp/server/manual_executor.hpp
+//
+// An executor that the host pumps: for frame loops and GUI threads that want handlers on their own thread, a few at a
+// time, while the session's loop runs elsewhere.
+
+#include <cstddef>
+#include <utility>
+
+namespace comcp::inline COMCP_ABI
+{
+
+/// Work queues until `pump`. Posting is allowed from any thread; pump from one thread at a time. Must outlive the
+/// sessions whose handlers run on it, or be pumped no more.
+class manual_executor
+{
+public:
+    manual_executor();
+    manual_executor(const manual_executor&) = delete;
+    manual_executor& operator=(const manual_executor&) = delete;
+
+    /// For `server.handlers_on(...)`.
+    comcp::executor executor();
+
+    /// Queues work of the host.
+    template <class Work>
+    void post(Work work)
+    {
+        asio::post(io_, std::move(work));
+    }
+
+    /// Runs at most `max` queued items without waiting and returns how many ran. What they queue in turn counts too.
+    std::size_t pump(std::size_t max);
+
+private:
+    asio::io_context io_;
+};
+
+} // namespace comcp::inline COMCP_ABI
+
 // ---- comcp/server/run_http.hpp
 //
 // A server over Streamable HTTP with sockets of its own: in one object on the host's io_context, or as a whole program
@@ -14136,45 +14176,6 @@ middleware timing(std::function<void(const message_timing&)> sink);
 //
 // Clients and servers that speak lines over sockets, TCP or Unix, as on stdio.
 
-// ---- comcp/server/manual_executor.hpp
-//
-// An executor that the host pumps: for frame loops and GUI threads that want handlers on their own thread, a few at a
-// time, while the session's loop runs elsewhere.
-
-#include <cstddef>
-#include <utility>
-
-namespace comcp::inline COMCP_ABI
-{
-
-/// Work queues until `pump`. Posting is allowed from any thread; pump from one thread at a time. Must outlive the
-/// sessions whose handlers run on it, or be pumped no more.
-class manual_executor
-{
-public:
-    manual_executor();
-    manual_executor(const manual_executor&) = delete;
-    manual_executor& operator=(const manual_executor&) = delete;
-
-    /// For `server.handlers_on(...)`.
-    comcp::executor executor();
-
-    /// Queues work of the host.
-    template <class Work>
-    void post(Work work)
-    {
-        asio::post(io_, std::move(work));
-    }
-
-    /// Runs at most `max` queued items without waiting and returns how many ran. What they queue in turn counts too.
-    std::size_t pump(std::size_t max);
-
-private:
-    asio::io_context io_;
-};
-
-} // namespace comcp::inline COMCP_ABI
-
 // ---- comcp/server/run_lines.hpp
 //
 // A server that speaks lines over sockets, TCP or Unix, each connection a session of its own: in one object on the
@@ -14471,7 +14472,7 @@ public:
         connect_ = policy::checked_limit(value);
         return *this;
     }
-    /// Another way to connect, as the one of <comcp/tls.hpp> for https.
+    /// Another way to connect: one of the host for https, since comcp brings no TLS yet.
     bridge_options& connector(std::unique_ptr<http::connector> door)
     {
         door_ = std::move(door);
@@ -19806,7 +19807,7 @@ inline result<void> choose_door(client_settings& with)
     if (!with.door) with.door = std::make_shared<tcp_connector>();
     if (with.door->knows(with.to.scheme())) return {};
     return fail(errc::unsupported, std::string(scheme_name(with.to.scheme())) +
-                                       " needs a connector: include <comcp/tls.hpp> and give its TLS connector");
+                                       " needs a connector of the host that speaks TLS: comcp brings none yet");
 }
 
 } // namespace comcp::inline COMCP_ABI::http::detail
@@ -21353,7 +21354,8 @@ namespace comcp::inline COMCP_ABI::http
 
 COMCP_DECL task<std::unique_ptr<any_stream>> tcp_connector::connect(url to, duration within)
 {
-    if (!knows(to.scheme())) throw error(fail(errc::unsupported, "https needs the connector of <comcp/tls.hpp>"));
+    if (!knows(to.scheme()))
+        throw error(fail(errc::unsupported, "https needs a connector that speaks TLS, this one does not"));
     socket_address place;
     place.host = to.host();
     place.port = to.port();

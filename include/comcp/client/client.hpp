@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // An MCP client: connects to one server, and uses its tools, resources and prompts. A handle: everything it starts
-// lives on without it only until it can end, and nothing touches the handle afterwards. Not for many servers at once:
-// that is the pool.
+// lives on without it only until it can end, and nothing touches the handle afterwards. Each is a client of one
+// server: for several, make several.
 #pragma once
 
 #include <comcp/client/core.hpp>
@@ -18,7 +18,8 @@
 namespace comcp::inline COMCP_ABI
 {
 
-/// A client with the policies of `Policy`.
+/// A client with the policies of `Policy`. Neither copied nor moved: a coroutine takes it by reference or in a
+/// `std::unique_ptr`.
 ///
 /// Thread rule: a client lives on the executor on which `connect` was awaited, a strand where several threads run the
 /// context. Operations awaited elsewhere hop there and back; everything else is called there. Destroying the client

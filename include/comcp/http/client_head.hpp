@@ -50,7 +50,7 @@ inline result<void> choose_door(client_settings& with)
     if (!with.door) with.door = std::make_shared<tcp_connector>();
     if (with.door->knows(with.to.scheme())) return {};
     return fail(errc::unsupported, std::string(scheme_name(with.to.scheme())) +
-                                       " needs a connector: include <comcp/tls.hpp> and give its TLS connector");
+                                       " needs a connector of the host that speaks TLS: comcp brings none yet");
 }
 
 } // namespace comcp::inline COMCP_ABI::http::detail

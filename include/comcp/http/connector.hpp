@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How a client gets from a URL to a connected byte stream: an interface that a host (or the TLS header) can implement,
-// plain TCP, and Unix sockets. It knows nothing of HTTP.
+// How a client gets from a URL to a connected byte stream: an interface that a host can implement (for TLS it
+// must), plain TCP, and Unix sockets. It knows nothing of HTTP.
 #pragma once
 
 #include <comcp/http/url.hpp>

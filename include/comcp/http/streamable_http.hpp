@@ -102,7 +102,7 @@ public:
         settings_.connections = most;
         return *this;
     }
-    /// Another way to connect, as the one of <comcp/tls.hpp> for https.
+    /// Another way to connect: one of the host for https, since comcp brings no TLS yet, or `http::unix_connector`.
     streamable_http& connector(std::unique_ptr<http::connector> door)
     {
         settings_.door = std::move(door);

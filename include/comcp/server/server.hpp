@@ -55,8 +55,8 @@ void abandon_server(server_core& core);
 
 } // namespace detail
 
-/// A server with the policies of `Policy`. Destroying it ends its sessions at once; `serve` calls that wait for them
-/// return.
+/// A server with the policies of `Policy`. Neither copied nor moved. Destroying it ends its sessions at once; `serve`
+/// calls that wait for them return.
 ///
 /// Thread rule: safe to share between threads once it serves. Registering, the handles, `remove_tool` and
 /// `resource_updated` work on any thread at any time; every session sees each change whole, and tells its client.

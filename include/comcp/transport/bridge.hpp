@@ -39,7 +39,7 @@ public:
         connect_ = policy::checked_limit(value);
         return *this;
     }
-    /// Another way to connect, as the one of <comcp/tls.hpp> for https.
+    /// Another way to connect: one of the host for https, since comcp brings no TLS yet.
     bridge_options& connector(std::unique_ptr<http::connector> door)
     {
         door_ = std::move(door);

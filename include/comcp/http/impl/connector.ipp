@@ -17,7 +17,8 @@ namespace comcp::inline COMCP_ABI::http
 
 COMCP_DECL task<std::unique_ptr<any_stream>> tcp_connector::connect(url to, duration within)
 {
-    if (!knows(to.scheme())) throw error(fail(errc::unsupported, "https needs the connector of <comcp/tls.hpp>"));
+    if (!knows(to.scheme()))
+        throw error(fail(errc::unsupported, "https needs a connector that speaks TLS, this one does not"));
     socket_address place;
     place.host = to.host();
     place.port = to.port();
