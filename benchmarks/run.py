@@ -43,6 +43,8 @@ RAW = [program("rawpeer"), "stdio"]
 HTTP_SERVER = [program("bench_server"), "--http", "PORT"]
 HTTP_FLOOR = [program("floor"), "http", "PORT"]
 HTTP_RAW = [program("rawpeer"), "http", "PORT"]
+PEERS = os.path.join(ROOT, "build", "bench-peers")
+TOOL_CHAIN_PEERS = ("go-sdk", "rmcp")  # built by load/peers/build.sh
 INTEROP_NODE = os.path.join(ROOT, "build", "interop", "node")  # installed by tests/interop/run.py
 
 
@@ -374,6 +376,19 @@ def measure_compile(figures, times):
         figures.report(**each)
 
 
+def build_peers():
+    """The servers on the Go SDK and on rmcp, where their tool chains are; says what is left out, and why."""
+    made = [os.path.join(PEERS, name) for name in TOOL_CHAIN_PEERS]
+    if all(os.access(peer, os.X_OK) for peer in made):
+        return
+    said = subprocess.run([os.path.join(HERE, "load", "peers", "build.sh")], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=1800).stdout.strip().splitlines()
+    for peer, name in zip(made, TOOL_CHAIN_PEERS):
+        if not os.access(peer, os.X_OK):
+            why = [line for line in said if line.startswith(f"skipped {name}: ")] or said[-1:] or ["it was not built"]
+            print(json.dumps({"left_out": name, "why": why[0].removeprefix(f"skipped {name}: ")}), flush=True)
+
+
 def http_peers():
     """Servers of other SDKs, measured for comparison where they are installed: see load/README.md."""
     found = {}
@@ -385,8 +400,10 @@ def http_peers():
         scripts = os.path.join(INTEROP_NODE, "load-peers")
         shutil.copytree(os.path.join(HERE, "load", "peers", "ts"), scripts, dirs_exist_ok=True)
         found["ts-v1"] = [node, os.path.join(scripts, "v1-http.mjs"), "PORT", "stateful", "json"]
-    for name in ("go-sdk", "rmcp"):
-        peer = os.path.join(ROOT, "build", "bench-peers", name)
+    else:
+        print(json.dumps({"left_out": "ts-v1", "why": "tests/interop/run.py --install has not brought it"}), flush=True)
+    for name in TOOL_CHAIN_PEERS:
+        peer = os.path.join(PEERS, name)
         if os.access(peer, os.X_OK):
             found[name] = [peer, "PORT"]
     return found
@@ -476,6 +493,8 @@ def main():
     options = parser.parse_args()
     if options.brief:
         return 1 if brief() else 0
+    if "http" in options.only.split(","):
+        build_peers()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # this process and all that it starts, like taskset
     figures = Figures()
     for group in options.only.split(","):

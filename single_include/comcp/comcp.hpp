@@ -463,7 +463,7 @@ constexpr std::string_view first_code_points(std::string_view text, std::size_t 
 // ---- comcp/json/source.hpp
 //
 // JSON as text: a value that keeps its source, and finding a member's text without building values. Numbers such as
-// 1.0, 1E400 or 24 digits survive only as text. `member_source` and `skip_value` trust that the text is valid JSON
+// 1.0, 1E400 or 24 digits survive only as text. The functions trust that the text is valid JSON
 // (`parse_json` or `raw_json::checked` have said so); for other text they give a wrong span, but never read outside.
 
 // ---- comcp/json/value.hpp
@@ -559,6 +559,9 @@ std::size_t skip_value(std::string_view text, std::size_t at) noexcept;
 /// The text of the value of a member of an object, without the spaces around it; nothing when there is no such
 /// member. Of a key that is there twice the last value counts, as in a parsed value.
 std::optional<std::string_view> member_source(std::string_view object, std::string_view key);
+
+/// The same JSON with quotes around each integer beyond 2^53 - 1, which JavaScript would round or take for a BigInt.
+std::string quote_unsafe_integers(std::string_view json);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -1508,6 +1511,7 @@ tool_result read_tool_result(const json::object& from, std::string_view source =
 } // namespace comcp::inline COMCP_ABI
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -1529,10 +1533,16 @@ bool text_repeats_structured(const tool_result& from);
 
 } // namespace detail
 
+/// How integers beyond 2^53 - 1 are written in JSON inside of a text.
+enum class unsafe_integers : std::uint8_t {
+    as_they_are,
+    quoted, ///< for JavaScript, which would round them or fail
+};
+
 /// All of a result as text, one block after the other, each on lines of its own; then the structured content, unless
 /// a text block already says the same. The text is about as long as the result was on the wire, and never cut here
-/// but for blocks of a kind that is not known.
-std::string flatten(const tool_result& from);
+/// but for blocks of a kind that is not known. `how` is for the structured content and for texts that repeat it.
+std::string flatten(const tool_result& from, unsafe_integers how = unsafe_integers::as_they_are);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -1561,7 +1571,7 @@ private:
 /// The result as text for a model: all blocks and the structured content, within the cap that the client had.
 ///
 /// *Errors*: errc::too_large under `policy::reject`.
-std::string to_text(const answer& of);
+std::string to_text(const answer& of, unsafe_integers how = unsafe_integers::as_they_are);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -2084,12 +2094,20 @@ constexpr std::optional<revision> parse_revision(std::string_view text) noexcept
 namespace comcp::inline COMCP_ABI::wire
 {
 
+/// What stands beside the members below, for relays.
+struct handshake_extras
+{
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+};
+
 /// What a client says first.
 struct initialize_params
 {
     std::string protocol_version; ///< as it was offered; may be anything
     client_capabilities capabilities;
     identity client;
+    handshake_extras extras;
 };
 
 /// What a server answers.
@@ -2099,6 +2117,7 @@ struct initialize_result
     server_capabilities capabilities;
     identity server;
     std::string instructions; ///< for the model; empty when there were none
+    handshake_extras extras;
 };
 
 /// The server's choice (B-3, B-4): what was offered when it is known, else the newest revision with a handshake. Never
@@ -2121,10 +2140,11 @@ void write_identity(std::string& out, const identity& who, revision at);
 } // namespace detail
 
 /// Appends the params of `initialize`. `capabilities` is the text of an object.
-void write_initialize_params(std::string& out, revision offered, std::string_view capabilities, const identity& client);
+void write_initialize_params(std::string& out, revision offered, std::string_view capabilities, const identity& client,
+                             const handshake_extras& extras = {});
 
 void write_initialize_params(std::string& out, revision offered, const client_capabilities& capabilities,
-                             const identity& client);
+                             const identity& client, const handshake_extras& extras = {});
 
 /// Reads what a client offers. Nothing is a fault here: what is missing is empty, and an empty version is one that we
 /// do not know.
@@ -2132,7 +2152,8 @@ initialize_params read_initialize_params(const json::object& from);
 
 /// Appends the result of `initialize`; empty instructions are left out.
 void write_initialize_result(std::string& out, revision chosen, const server_capabilities& capabilities,
-                             const identity& server, std::string_view instructions = {});
+                             const identity& server, std::string_view instructions = {},
+                             const handshake_extras& extras = {});
 
 /// Reads a server's answer. A version that we do not speak, or none, is a fault that says what was offered: there is
 /// no session under a made-up version. Everything else may be missing.
@@ -3836,6 +3857,17 @@ struct root
     explicit root(std::string where, std::string shown = {}) : uri(std::move(where)), name(std::move(shown)) {}
 };
 
+/// The result of roots/list: a list with what stands beside it.
+class root_list : public std::vector<root>
+{
+public:
+    json::object meta;  ///< `_meta` of the result
+    json::object extra; ///< members of the result that the specification does not name
+
+    using std::vector<root>::vector;
+    root_list(std::vector<root> places) : std::vector<root>(std::move(places)) {}
+};
+
 /// What is wrong with a root (`errc::invalid_argument`); nothing when it is sound: a `file://` URI without dot
 /// segments, escaped or not (2025-11-25, roots, security).
 std::optional<fault> check_root(const root& place);
@@ -3844,7 +3876,7 @@ std::optional<fault> check_root(const root& place);
 inline constexpr std::size_t max_roots = 1000;
 
 /// Reads the result of roots/list. Entries without a uri are left out.
-std::vector<root> read_roots(const json::object& from);
+root_list read_roots(const json::object& from);
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -4004,7 +4036,7 @@ public:
 
     /// Offers roots to the server (2025-11-25, roots). Set anew with `client.set_roots`. One that is no `file://` URI,
     /// or has dot segments, makes `connect` fail: errc::invalid_argument (`check_root`).
-    client_options& roots(std::vector<root> places)
+    client_options& roots(root_list places)
     {
         roots_ = std::move(places);
         offers_roots_ = true;
@@ -4107,7 +4139,7 @@ public:
 
     // For the library.
     const std::shared_ptr<const detail::middleware_chain>& chain() const { return chain_; }
-    std::optional<std::vector<root>> offered_roots() const
+    std::optional<root_list> offered_roots() const
     {
         if (!offers_roots_) return std::nullopt;
         return roots_;
@@ -4120,7 +4152,7 @@ public:
     const detail::notice_handlers& notices() const { return notices_; }
 
 private:
-    std::vector<root> roots_; // beside its flag: g++ 12 warns without cause of an optional that is assigned
+    root_list roots_; // beside its flag: g++ 12 warns without cause of an optional that is assigned
     bool offers_roots_ = false;
     detail::question_handler sampling_;
     bool sampling_tools_ = false;
@@ -5244,8 +5276,8 @@ struct client_core
     bool expired = false;
     duration connect_limit = no_limit;
     std::shared_ptr<client_renewal> renewing;
-    std::optional<std::vector<root>> roots; ///< offered, from the next handshake on
-    std::uint64_t roots_version = 0;        ///< moves when the host changes them
+    std::optional<root_list> roots;  ///< offered, from the next handshake on
+    std::uint64_t roots_version = 0; ///< moves when the host changes them
     // What every further session is told again; forgotten by `close`.
     std::set<std::string> subscriptions;
     std::optional<log_level> least_log_level;
@@ -5315,7 +5347,7 @@ task<json_result> client_request(std::shared_ptr<client_core> core, std::string 
 task<void> client_ping(std::shared_ptr<client_core> core, call_timeouts times);
 task<void> client_close(std::shared_ptr<client_core> core);
 void client_abandon(client_core& core);
-void client_set_roots(client_core& core, std::vector<root> places);
+void client_set_roots(client_core& core, root_list places);
 bool client_connected(const client_core& core);
 const wire::initialize_result& client_server(const client_core& core);
 session_statistics client_statistics(const client_core& core);
@@ -5596,7 +5628,7 @@ public:
     ///
     /// *Errors*: errc::invalid_argument when one is no `file://` URI, or has dot segments (`check_root`); the roots
     /// that were offered stay.
-    void set_roots(std::vector<root> places) { detail::client_set_roots(*core_, std::move(places)); }
+    void set_roots(root_list places) { detail::client_set_roots(*core_, std::move(places)); }
 
     bool connected() const { return detail::client_connected(*core_); }
     /// What the server said in the handshake. *Errors*: errc::closed before it connected.
@@ -9026,7 +9058,7 @@ public:
 
     /// Asks for the client's roots (2025-11-25, roots). They are as the client said: `check_root` tells which are
     /// sound.
-    task<std::vector<root>> list_roots(request_options options = {});
+    task<root_list> list_roots(request_options options = {});
     /// How often the client has said that its roots changed: those that were got at an older count may be stale.
     std::uint64_t roots_changes() const;
 
@@ -12482,7 +12514,7 @@ public:
     /// The result of completion/complete: at most 100 values.
     virtual void write_completion(std::string& out, const completion& value, revision at) const = 0;
     /// The result of roots/list.
-    virtual void write_roots(std::string& out, const std::vector<root>& roots, revision at) const = 0;
+    virtual void write_roots(std::string& out, const root_list& roots, revision at) const = 0;
     /// The result of sampling/createMessage. Before 2025-11-25 it has one block: several become one text.
     virtual void write_sampling_result(std::string& out, const sampling_result& value, revision at) const = 0;
     /// The result of elicitation/create: only an accepted form has content.
@@ -12922,6 +12954,7 @@ private:
     static task<void> perform_directly(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
     /// Waits until the notices that were begun before have passed: no answer and no request overtakes them.
     static task<void> wait_for_notices(std::shared_ptr<session> self, direction way);
+    static task<void> abandon_after_notices(std::shared_ptr<session> self, exchange_id exchange);
     /// Reads a message again that was read or made before, and hands it to `use`; false when it is none.
     template <class Use>
     bool read_again(const std::string& text, Use use);
@@ -14864,9 +14897,9 @@ private:
 namespace comcp::inline COMCP_ABI
 {
 
-COMCP_DECL std::string to_text(const answer& of)
+COMCP_DECL std::string to_text(const answer& of, unsafe_integers how)
 {
-    auto text = of.cap().apply(flatten(of));
+    auto text = of.cap().apply(flatten(of, how));
     if (text) return std::move(*text);
     fault refused = text.error();
     refused.fate = of.outcome(); // the call itself has ended
@@ -15130,8 +15163,7 @@ class client_session final : public session_role
 {
 public:
     /// `roots`: nothing when none are offered.
-    client_session(session& owner, std::shared_ptr<const client_options> options,
-                   std::optional<std::vector<root>> roots);
+    client_session(session& owner, std::shared_ptr<const client_options> options, std::optional<root_list> roots);
 
     /// The handshake is over.
     void agree(wire::initialize_result server);
@@ -15143,7 +15175,7 @@ public:
 
     void describe_peer(middleware_message& message) const override { message.peer = server().server.name(); }
 
-    void set_roots(std::vector<root> places) { roots_ = std::move(places); }
+    void set_roots(root_list places) { roots_ = std::move(places); }
     /// Declared, so that they may be spoken of (B-6).
     bool offers_roots() const { return roots_.has_value(); }
 
@@ -15166,7 +15198,7 @@ private:
     session& session_;
     std::shared_ptr<const client_options> options_;
     std::shared_ptr<notice_pump> notices_;
-    std::optional<std::vector<root>> roots_;
+    std::optional<root_list> roots_;
     std::shared_ptr<const agreement> agreed_;
     awaited_urls urls_;
 };
@@ -15824,7 +15856,7 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
 }
 
 /// 2025-11-25, roots: a client must validate its root URIs (H-2).
-inline void refuse_bad_roots(const std::vector<root>& places)
+inline void refuse_bad_roots(const root_list& places)
 {
     for (const root& each : places)
         if (auto wrong = check_root(each)) throw error(std::move(*wrong));
@@ -15942,7 +15974,7 @@ COMCP_DECL void client_abandon(client_core& core)
         if (each) each->abandon(fault(errc::closed, "the client was destroyed"));
 }
 
-COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
+COMCP_DECL void client_set_roots(client_core& core, root_list places)
 {
     refuse_bad_roots(places);
     core.roots = std::move(places);
@@ -16394,7 +16426,7 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 COMCP_DECL client_session::client_session(session& owner, std::shared_ptr<const client_options> options,
-                                          std::optional<std::vector<root>> roots)
+                                          std::optional<root_list> roots)
     : session_(owner),
       options_(std::move(options)),
       notices_(std::make_shared<notice_pump>(options_->notices(), options_->limits.notices)),
@@ -23701,6 +23733,7 @@ COMCP_DECL json::object struct_schema(const struct_facts& facts, const schema_fu
 //
 // The scanner: see json/source.hpp.
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -23861,6 +23894,28 @@ COMCP_DECL std::optional<std::string_view> member_source(std::string_view object
         at = detail::skip_space(object, stop);
         if (at >= object.size() || object[at] != ',') return found;
     }
+}
+
+COMCP_DECL std::string quote_unsafe_integers(std::string_view json)
+{
+    constexpr std::string_view largest_safe = "9007199254740991";
+    constexpr std::string_view digit = "0123456789";
+    std::string out;
+    out.reserve(json.size());
+    for (std::size_t at = 0, end = 0; at < json.size(); at = end) {
+        const bool number = json[at] == '-' || digit.find(json[at]) != std::string_view::npos;
+        if (number || json[at] == '"') end = skip_value(json, at);
+        else end = std::min(json.find_first_of("-0123456789\"", at), json.size());
+        const std::string_view token = json.substr(at, end - at);
+        const std::string_view digits = token.substr(token.front() == '-' ? 1 : 0);
+        const bool unsafe =
+            number && digits.find_first_not_of(digit) == std::string_view::npos &&
+            (digits.size() > largest_safe.size() || (digits.size() == largest_safe.size() && digits > largest_safe));
+        if (unsafe) out += '"';
+        out += token;
+        if (unsafe) out += '"';
+    }
+    return out;
 }
 
 } // namespace comcp::inline COMCP_ABI
@@ -25709,8 +25764,12 @@ COMCP_DECL bool text_repeats_structured(const tool_result& from)
 
 } // namespace detail
 
-COMCP_DECL std::string flatten(const tool_result& from)
+COMCP_DECL std::string flatten(const tool_result& from, unsafe_integers how)
 {
+    const auto repeats = [&](const std::string& text) {
+        return from.structured && !from.structured->is_string() && detail::is_json_of(text, *from.structured);
+    };
+    const bool quoted = how == unsafe_integers::quoted;
     std::string out;
     bool first = true;
     const auto add = [&](std::string_view text) {
@@ -25720,14 +25779,17 @@ COMCP_DECL std::string flatten(const tool_result& from)
     };
     for (const content& block : from.content) {
         if (const std::string* text = block.as_text()) {
-            add(*text);
+            if (quoted && repeats(*text)) add(quote_unsafe_integers(*text));
+            else add(*text);
         } else {
             add(detail::block_text(block));
         }
     }
     // A null says nothing to a reader, whether it was meant or is a member that was not set.
     if (from.structured && !from.structured->is_null() && !detail::text_repeats_structured(from)) {
-        add(detail::structured_text(from));
+        const std::string text = detail::structured_text(from);
+        if (quoted) add(quote_unsafe_integers(text));
+        else add(text);
     }
     return out;
 }
@@ -26536,9 +26598,11 @@ COMCP_DECL std::optional<fault> check_root(const root& place)
     return std::nullopt;
 }
 
-COMCP_DECL std::vector<root> read_roots(const json::object& from)
+COMCP_DECL root_list read_roots(const json::object& from)
 {
-    std::vector<root> read;
+    root_list read;
+    read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"roots", "_meta"});
     const json::array* items = array_member(from, "roots");
     if (!items) return read;
     for (const json::value& item : *items) {
@@ -27569,7 +27633,7 @@ COMCP_DECL std::uint64_t context::roots_changes() const
     return environment_->roots_changes->load(std::memory_order_relaxed);
 }
 
-COMCP_DECL task<std::vector<root>> context::list_roots(request_options options)
+COMCP_DECL task<root_list> context::list_roots(request_options options)
 {
     require("roots");
     write_params write = detail::no_params();
@@ -33462,6 +33526,14 @@ COMCP_DECL task<void> session::wait_for_notices(std::shared_ptr<session> self, d
     while (line.done < mine) co_await line.moved.wait();
 }
 
+/// What takes a question of a handler back goes on the stream on which it was asked.
+COMCP_DECL task<void> session::abandon_after_notices(std::shared_ptr<session> self, exchange_id exchange)
+{
+    auto notices = wait_for_notices(self, direction::outbound);
+    co_await std::move(notices);
+    self->wire_->abandon(exchange);
+}
+
 COMCP_DECL notice_run::notice_run(std::shared_ptr<session> owner, send_hint hint)
     : chain_run(owner->chain_->parts),
       session_(std::move(owner)),
@@ -33531,7 +33603,8 @@ COMCP_DECL void outbound_run::end(fault why)
 {
     if (over) return;
     if (!session_->open() && !why.rpc) why = session_->why_not_open(); // tells more than that it was cancelled
-    why.fate = why.rpc ? outcome::refused : sent ? fate_ : outcome::not_sent;
+    const bool answered = why.rpc && !why.http;
+    why.fate = answered ? outcome::refused : sent ? fate_ : outcome::not_sent;
     failed = std::move(why);
     give_up_relayed();
     end();
@@ -33610,8 +33683,8 @@ COMCP_DECL task<middleware_reply> outbound_run::arrive(middleware_message messag
         auto performing = session::perform_directly(session_, call, times_);
         co_await std::move(performing);
     } catch (const error& e) {
-        fate_ = e.outcome(); // what was sent may have failed to get through
-        if (!e.rpc()) throw;
+        fate_ = e.outcome();                   // what was sent may have failed to get through
+        if (!e.rpc() || e.fault().http) throw; // what HTTP says of a request may quote an error, and is no answer
         refused = *e.rpc();
     }
     if (session_->chain_->inbound.tells_of(std::to_string(id_))) { // the answer does not overtake its progress
@@ -34270,12 +34343,11 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
     ++statistics_.cancelled_by_peer;
     const std::shared_ptr<inbound> request = release(*found);
     // With middleware it is in flight twice: the request on its way, found last, and the handler at the end of the way.
-    if (inbound* const on_its_way = chain_ ? inbound_.find(*wanted) : nullptr) {
-        const std::shared_ptr<inbound> outer = release(*on_its_way);
-        outer->emit(outer);
-        give_up_answer(*outer);
-    }
+    std::shared_ptr<inbound> outer;
+    if (inbound* const on_its_way = chain_ ? inbound_.find(*wanted) : nullptr) outer = release(*on_its_way);
+    if (outer) outer->emit(outer);
     request->emit(request); // first: what the handler asked is taken back on the stream on which it was asked
+    if (outer) give_up_answer(*outer);
     give_up_answer(*request);
 }
 
@@ -34324,8 +34396,12 @@ COMCP_DECL void session::end_answer(std::string& out, const answer_route& route)
 
 COMCP_DECL void session::give_up_answer(inbound& request)
 {
-    if (request.route_.gathered) answer_gathered(request.route_);
-    else if (role_->serves()) wire_->abandon(request.route_.exchange); // a client's exchange is its own call's
+    if (request.route_.gathered) return answer_gathered(request.route_);
+    if (!role_->serves()) return; // a client's exchange is its own call's
+    const exchange_id exchange = request.route_.exchange;
+    const bool notices_wait = chain_ && chain_->outbound.begun != chain_->outbound.done;
+    if (notices_wait && exchange != pipe_exchange) spawn_beside(abandon_after_notices(shared_from_this(), exchange));
+    else wire_->abandon(exchange);
 }
 
 COMCP_DECL void session::answer_gathered(const answer_route& route)
@@ -37643,6 +37719,11 @@ COMCP_DECL void write_capabilities(std::string& out, const server_capabilities& 
 //
 // How the handshake is written and read: see wire/handshake.hpp.
 
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace comcp::inline COMCP_ABI::wire
 {
 
@@ -37694,10 +37775,21 @@ COMCP_DECL void write_identity(std::string& out, const identity& who, revision a
     out += '}';
 }
 
+inline handshake_extras read_extras(const json::object& from, std::initializer_list<std::string_view> known)
+{
+    return {comcp::detail::owned_object_member(from, "_meta"), comcp::detail::unknown_members(from, known)};
+}
+
+inline void write_extras(std::string& out, const handshake_extras& extras)
+{
+    if (!extras.meta.empty()) write_value(out += R"(,"_meta":)", extras.meta);
+    write_kept(out, extras.extra);
+}
+
 } // namespace detail
 
 COMCP_DECL void write_initialize_params(std::string& out, revision offered, std::string_view capabilities,
-                                        const identity& client)
+                                        const identity& client, const handshake_extras& extras)
 {
     out += R"({"protocolVersion":")";
     out += to_string(offered);
@@ -37705,15 +37797,16 @@ COMCP_DECL void write_initialize_params(std::string& out, revision offered, std:
     out += capabilities.empty() ? std::string_view("{}") : capabilities;
     out += R"(,"clientInfo":)";
     detail::write_identity(out, client, offered);
+    detail::write_extras(out, extras);
     out += '}';
 }
 
 COMCP_DECL void write_initialize_params(std::string& out, revision offered, const client_capabilities& capabilities,
-                                        const identity& client)
+                                        const identity& client, const handshake_extras& extras)
 {
     std::string text;
     write_capabilities(text, capabilities, offered);
-    write_initialize_params(out, offered, text, client);
+    write_initialize_params(out, offered, text, client, extras);
 }
 
 COMCP_DECL initialize_params read_initialize_params(const json::object& from)
@@ -37722,11 +37815,13 @@ COMCP_DECL initialize_params read_initialize_params(const json::object& from)
     read.protocol_version = comcp::detail::text_member(from, "protocolVersion");
     if (const auto* object = object_member(from, "capabilities")) read.capabilities = client_capabilities(*object);
     if (const auto* object = object_member(from, "clientInfo")) read.client = identity::read(*object);
+    read.extras = detail::read_extras(from, {"protocolVersion", "capabilities", "clientInfo", "_meta"});
     return read;
 }
 
 COMCP_DECL void write_initialize_result(std::string& out, revision chosen, const server_capabilities& capabilities,
-                                        const identity& server, std::string_view instructions)
+                                        const identity& server, std::string_view instructions,
+                                        const handshake_extras& extras)
 {
     out += R"({"protocolVersion":")";
     out += to_string(chosen);
@@ -37735,6 +37830,7 @@ COMCP_DECL void write_initialize_result(std::string& out, revision chosen, const
     out += R"(,"serverInfo":)";
     detail::write_identity(out, server, chosen);
     if (!instructions.empty()) write_string(out += R"(,"instructions":)", instructions);
+    detail::write_extras(out, extras);
     out += '}';
 }
 
@@ -37759,6 +37855,7 @@ COMCP_DECL result<initialize_result> read_initialize_result(const json::object& 
     if (const auto* object = object_member(from, "capabilities")) read.capabilities = server_capabilities(*object);
     if (const auto* object = object_member(from, "serverInfo")) read.server = identity::read(*object);
     read.instructions = comcp::detail::text_member(from, "instructions");
+    read.extras = detail::read_extras(from, {"protocolVersion", "capabilities", "serverInfo", "instructions", "_meta"});
     return read;
 }
 
@@ -38446,7 +38543,7 @@ public:
         write_completion_result(out, value);
     }
 
-    void write_roots(std::string& out, const std::vector<root>& roots, revision at) const override
+    void write_roots(std::string& out, const root_list& roots, revision at) const override
     {
         out += R"({"roots":)";
         write_array(out, roots, [&](const root& each) {
@@ -38456,6 +38553,8 @@ public:
             write_kept(out, each.extra);
             out += '}';
         });
+        if (!roots.meta.empty()) write_value(out += R"(,"_meta":)", roots.meta);
+        write_kept(out, roots.extra);
         out += '}';
     }
 

@@ -476,6 +476,7 @@ TEST_CASE("A program that serves lines ends in order at the first signal, and at
     const bool patient = GENERATE(true, false);
     background call(io, client.call(patient ? "short" : "wait"));
     run(io, client.ping());
+    const auto begun = std::chrono::steady_clock::now();
     program.signal(SIGTERM);
     if (!patient) {
         until(io, [&] {
@@ -487,6 +488,7 @@ TEST_CASE("A program that serves lines ends in order at the first signal, and at
     if (patient) CHECK(call.text == "waited");
     else CHECK(call.why.code == errc::peer_gone);
     CHECK(program.exit() == "exit 0");
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(9)); // after one signal the call has 10 s
 }
 
 TEST_CASE("A program that cannot serve lines says why", "[line_server]")

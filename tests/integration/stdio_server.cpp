@@ -963,6 +963,25 @@ TEST_CASE("a terminal may be stdin and stdout", "[stdio][proc]")
     }
 }
 
+TEST_CASE("a second signal ends the server at once", "[stdio][proc]")
+{
+    // After one signal it takes 1 s while nobody reads. A machine may be slow, but not each time.
+    constexpr std::chrono::milliseconds at_once(900);
+    auto shortest = std::chrono::steady_clock::duration::max();
+    for (int i = 0; i < 5 && shortest >= at_once; ++i) {
+        session server;
+        server.read_at_most(0);
+        server.send_line(call("1", "big", R"({"number":1000000})"));
+        server.in_taken();
+        const auto begun = std::chrono::steady_clock::now();
+        server.signal(SIGTERM);
+        server.signal(SIGINT);
+        CHECK(server.exit() == "exit 0");
+        shortest = std::min(shortest, std::chrono::steady_clock::now() - begun);
+    }
+    CHECK(shortest < at_once);
+}
+
 TEST_CASE("stdin and stdout have their flags back when the server has ended", "[stdio][proc]")
 {
     const support::signal_scope usual(SIGHUP, SIG_DFL);

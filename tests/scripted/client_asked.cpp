@@ -519,11 +519,13 @@ TEST_CASE("Roots keep their _meta, for revisions that have it [H-1]")
     comcp::client_options options;
     comcp::root place("file:///a", "A");
     place.meta["m"] = 1;
-    options.roots({place});
+    comcp::root_list places{place};
+    places.extra = {{"beside", true}};
+    options.roots(places);
     client_stage s(std::move(options), version);
     s.peer.ask("1", "roots/list");
-    CHECK(s.peer.next() ==
-          R"({"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///a","name":"A")" + meta + "}]}}");
+    CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///a","name":"A")" + meta +
+                               R"(}],"beside":true}})");
 }
 
 TEST_CASE("A root that is no file URI, or leaves its place, is never offered [H-1] [H-2]")

@@ -30,7 +30,7 @@ TEST_CASE("A client offers its newest revision and says who it is")
     CHECK_FALSE(s.client.connected());
     s.hello.reply(
         R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{"zzz":1},"zzz":{}},"serverInfo":{"name":"n",)"
-        R"("version":"2","title":"T"},"instructions":"be kind","zzz":[]})");
+        R"("version":"2","title":"T"},"instructions":"be kind","zzz":[],"_meta":{"m":1}})");
     CHECK(s.connecting.succeeded());
     CHECK(s.peer.next() == R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     CHECK(s.client.connected());
@@ -39,6 +39,8 @@ TEST_CASE("A client offers its newest revision and says who it is")
     CHECK(s.client.server().server.title() == "T");
     CHECK(s.client.server().capabilities.has("tools", "zzz")); // [40] unknown members are kept
     CHECK(s.client.server().capabilities.has("zzz"));
+    CHECK(s.client.server().extras.meta == parse(R"({"m":1})"));
+    CHECK(s.client.server().extras.extra == parse(R"({"zzz":[]})"));
     CHECK(s.peer.quiet());
 }
 

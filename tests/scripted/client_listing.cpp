@@ -207,6 +207,24 @@ TEST_CASE("All pages together have the total time of one call")
     CHECK(s.peer.quiet());
 }
 
+TEST_CASE("A page that comes with the last moment of the list's time is its last, and the list says so")
+{
+    client_stage s;
+    const bool more = GENERATE(true, false);
+    comcp::timer last_moment(s.executor()); // before the deadline of the same moment
+    std::optional<heard> first;
+    last_moment.start(s.time.now() + 120s, [&] { first->reply(page("ab", more ? R"("1")" : "null")); });
+    auto list = s.start(s.client.list_tools());
+    first.emplace(s.peer.expect("tools/list"));
+    s.advance(120s - 1ms);
+    CHECK_FALSE(list.done());
+    s.advance(1ms);
+    CHECK(names_of(list.value()) == "ab");
+    CHECK(list.value().complete == !more);
+    CHECK(list.value().why_partial == (more ? "the time for the whole list is over" : ""));
+    CHECK(s.peer.quiet()); // no further page is asked for, and nothing is cancelled
+}
+
 TEST_CASE("A tool that comes twice is listed once, as it came first")
 {
     client_stage s;

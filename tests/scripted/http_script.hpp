@@ -318,7 +318,7 @@ public:
     void make(Server where, comcp::client_options options = {}, comcp::policy_state<Policy> policies = {})
     {
         client_ = std::make_unique<comcp::basic_client<Policy>>(std::move(where), comcp::identity("tester", "1"),
-                                                                std::move(options), std::move(policies));
+                                                                with_chain(std::move(options)), std::move(policies));
     }
     comcp::basic_client<Policy>& client()
     {

@@ -357,9 +357,19 @@ TEST_CASE("Errors of well-formed requests are answers like any other")
 {
     service_stage s;
     s.begin();
-    auto none = s.post(request_text("1", "nothing/here"));
+    // An unknown method is answered whole, and leaves nothing open: SHAPE 44.
+    const std::string unknown = request_text(R"("123-abc")", "foo/bar");
+    const std::string no_such =
+        R"({"jsonrpc":"2.0","id":"123-abc","error":{"code":-32601,"message":"no such method"}})";
+    auto none = s.post(unknown);
     CHECK(none.status() == 200);
-    CHECK(none.code() == -32601);
+    CHECK_FALSE(none.is_stream());
+    CHECK(none.body() == no_such);
+    http::request streams_only = s.client.make("POST", unknown);
+    streams_only.fields.set("Accept", "text/event-stream");
+    auto streamed = s.send(std::move(streams_only));
+    CHECK(streamed.stream().messages() == std::vector{no_such});
+    CHECK(streamed.stream().ended());
     auto tool = s.post(call_text("2", "nothing"));
     CHECK(tool.status() == 200);
     CHECK(tool.code() == -32602);

@@ -251,7 +251,11 @@ public:
     explicit service_stage(comcp::http_service_options options = {}, comcp::server_options of_server = {})
         : server(std::make_unique<comcp::server>(comcp::identity("served", "1"), std::move(of_server))),
           service(std::make_unique<comcp::http_service>(executor(), *server, in_both_ways(std::move(options))))
-    {}
+    {
+        if (!with_middleware()) return;
+        server->use(pass_on);
+        server->use(pass_on);
+    }
 
     reply send(http::request what) { return reply(*this, start(exchange_with(*service, std::move(what)))); }
     reply post(std::string body) { return send(client.make("POST", std::move(body))); }

@@ -469,6 +469,10 @@ TEST_CASE("a request that its exchange did not carry stays not sent", "[middlewa
     failed.exchange = s.peer.wire().hint().exchange;
     failed.why = comcp::fail(errc::busy, "HTTP 503");
     failed.why.fate = outcome::not_sent;
+    if (GENERATE(false, true)) { // the refusal may quote an error, which is no reply to the request
+        failed.why.rpc = std::make_shared<const comcp::rpc_error>(comcp::rpc_error{-32001, "Session not found", {}});
+        failed.why.http = std::make_shared<const comcp::http_error>(comcp::http_error{503, {}, {}});
+    }
     s.peer.wire().send(failed);
     s.settle();
     CHECK(call.failed_with(errc::busy));

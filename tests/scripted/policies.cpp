@@ -81,6 +81,20 @@ struct closing_observed : comcp::default_policy
     using observer = closing_observer;
 };
 
+/// The default policy, as for a server that npx starts.
+struct npx_times : comcp::policy::launcher_aware
+{
+    comcp::duration connect(const comcp::launch_facts&) const
+    {
+        const std::vector<std::string> words{"-y", "@scope/server"};
+        return launcher_aware::connect({"npx", words});
+    }
+};
+struct launched : comcp::default_policy
+{
+    using timeouts = npx_times;
+};
+
 } // namespace
 
 TEST_CASE("A policy of timeouts is asked with the facts of each operation, and obeyed")
@@ -113,6 +127,30 @@ TEST_CASE("A policy's connect time bounds the handshake")
     auto connecting = s.start(s.client.connect());
     s.advance(3s);
     CHECK(connecting.failed_with(errc::timed_out));
+}
+
+TEST_CASE("A server that its launcher installs first has minutes for that, whatever the time of calls is [28]")
+{
+    comcp::policy_state<launched> state;
+    state.timeouts.call_within(1s);
+    basic_client_stage<launched> s(comcp::client_options(), "", state);
+    auto connecting = s.start(s.client.connect());
+    const heard hello = s.peer.expect("initialize");
+    s.advance(40s);
+    CHECK_FALSE(connecting.done());
+    CHECK(s.peer.quiet()); // nor is it asked again
+    SECTION("and is connected")
+    {
+        hello.reply(welcome());
+        CHECK(connecting.succeeded());
+    }
+    SECTION("and not for ever")
+    {
+        s.advance(140s - 1ms);
+        CHECK_FALSE(connecting.done());
+        s.advance(1ms);
+        CHECK(connecting.failed_with(errc::timed_out));
+    }
 }
 
 TEST_CASE("A cap that rejects makes an error out of a long text, and leaves the result alone")

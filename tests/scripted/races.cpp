@@ -73,8 +73,7 @@ const server_operation server_operations[] = {
 const char* const all_of_a_client = R"({"roots":{},"sampling":{},"elicitation":{"form":{},"url":{}}})";
 
 /// Starts an operation into a callback or a future, and keeps the call open until it has ended.
-comcp::task<std::string> roots_otherwise(comcp::context& ctx, std::future<std::vector<comcp::root>>* future,
-                                         int* called_back)
+comcp::task<std::string> roots_otherwise(comcp::context& ctx, std::future<comcp::root_list>* future, int* called_back)
 {
     const comcp::executor ex = co_await asio::this_coro::executor;
     if (future) *future = asio::co_spawn(ex, ctx.list_roots(), asio::use_future);
@@ -231,7 +230,7 @@ TEST_CASE("A question of a handler completes into a callback and into a future")
 {
     const bool as_future = GENERATE(false, true);
     server_stage s;
-    std::future<std::vector<comcp::root>> future;
+    std::future<comcp::root_list> future;
     int called_back = 0;
     s.server.tool("ask", "", [&](comcp::context& ctx) {
         return roots_otherwise(ctx, as_future ? &future : nullptr, &called_back);

@@ -63,6 +63,7 @@ struct process
         server.tool("who", "", who);
         server.tool("ask", "", asks);
         server.tool("echo", "", [] { return "e"; });
+        if (with_middleware()) server.use(pass_on);
     }
 };
 

@@ -349,10 +349,10 @@ class Script(Part):
         return self.build_targets
 
     def run(self, builder):
-        if not builder.build(self.preset, self.targets()):
+        if self.preset and not builder.build(self.preset, self.targets()):
             return Outcome(failed=1)
         command = [sys.executable, ROOT / self.script, *self.arguments]
-        code, output = run(command, 3600, heartbeat=self.name, COMCP_BIN=BUILD / self.preset / "bin")
+        code, output = run(command, 3600, heartbeat=self.name, COMCP_BIN=BUILD / (self.preset or "") / "bin")
         outcome = summary_of(output)
         if outcome is None:
             outcome = Outcome(passed=1) if code == 0 else Outcome(failed=1)
@@ -436,6 +436,8 @@ BENCHMARKS = ["comcp_benchmarks"]
 PARTS = {
     "lint": ("style, layers, each header alone (in quick after what is not ours), clang-tidy, shellcheck, single include",
              lambda: Lint("--full")),
+    "tools": ("tests/tools: what the tools install, start and report",
+              lambda: Script("tools", "tests/tools/run.py", None, [])),
     "unit": ("tests/unit", lambda: Suites("unit", "asan", ["unit"])),
     "scripted": ("tests/scripted: sessions against a scripted peer", lambda: Suites("scripted", "asan", ["scripted"])),
     "integration": ("tests/integration: loopback and children", lambda: Suites("integration", "asan", ["integration"])),
@@ -468,9 +470,9 @@ IN_QUICK = {
 }
 
 PLANS = {
-    "quick": ["lint", "unit", "scripted", "integration", "toolchain", "consumer", "examples", "fuzz", "interop",
+    "quick": ["lint", "tools", "unit", "scripted", "integration", "toolchain", "consumer", "examples", "fuzz", "interop",
               "conformance", "bench"],
-    "full": ["lint", "unit", "scripted", "integration", "toolchain", "consumer", "examples", "fuzz", "interop",
+    "full": ["lint", "tools", "unit", "scripted", "integration", "toolchain", "consumer", "examples", "fuzz", "interop",
              "conformance", "bench", "crowd", "release", "clang", "tsan", "matrix"],
 }  # fmt: skip
 

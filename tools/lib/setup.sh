@@ -128,7 +128,7 @@ comcp_setup() # GROUP...
         return 1
     fi
     local -a root=(env DEBIAN_FRONTEND=noninteractive)
-    if ((EUID != 0)); then
+    if (($(id -u) != 0)); then
         if ! command -v sudo >/dev/null; then
             comcp_setup_explain "not root and no sudo. As root: apt-get install ${comcp_setup_missing[*]}"
             return 1

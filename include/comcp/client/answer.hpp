@@ -33,7 +33,7 @@ private:
 /// The result as text for a model: all blocks and the structured content, within the cap that the client had.
 ///
 /// *Errors*: errc::too_large under `policy::reject`.
-std::string to_text(const answer& of);
+std::string to_text(const answer& of, unsafe_integers how = unsafe_integers::as_they_are);
 
 } // namespace comcp::inline COMCP_ABI
 

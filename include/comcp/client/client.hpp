@@ -156,7 +156,7 @@ public:
     ///
     /// *Errors*: errc::invalid_argument when one is no `file://` URI, or has dot segments (`check_root`); the roots
     /// that were offered stay.
-    void set_roots(std::vector<root> places) { detail::client_set_roots(*core_, std::move(places)); }
+    void set_roots(root_list places) { detail::client_set_roots(*core_, std::move(places)); }
 
     bool connected() const { return detail::client_connected(*core_); }
     /// What the server said in the handshake. *Errors*: errc::closed before it connected.

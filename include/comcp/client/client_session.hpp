@@ -23,8 +23,7 @@ class client_session final : public session_role
 {
 public:
     /// `roots`: nothing when none are offered.
-    client_session(session& owner, std::shared_ptr<const client_options> options,
-                   std::optional<std::vector<root>> roots);
+    client_session(session& owner, std::shared_ptr<const client_options> options, std::optional<root_list> roots);
 
     /// The handshake is over.
     void agree(wire::initialize_result server);
@@ -36,7 +35,7 @@ public:
 
     void describe_peer(middleware_message& message) const override { message.peer = server().server.name(); }
 
-    void set_roots(std::vector<root> places) { roots_ = std::move(places); }
+    void set_roots(root_list places) { roots_ = std::move(places); }
     /// Declared, so that they may be spoken of (B-6).
     bool offers_roots() const { return roots_.has_value(); }
 
@@ -59,7 +58,7 @@ private:
     session& session_;
     std::shared_ptr<const client_options> options_;
     std::shared_ptr<notice_pump> notices_;
-    std::optional<std::vector<root>> roots_;
+    std::optional<root_list> roots_;
     std::shared_ptr<const agreement> agreed_;
     awaited_urls urls_;
 };

@@ -58,8 +58,8 @@ struct client_core
     bool expired = false;
     duration connect_limit = no_limit;
     std::shared_ptr<client_renewal> renewing;
-    std::optional<std::vector<root>> roots; ///< offered, from the next handshake on
-    std::uint64_t roots_version = 0;        ///< moves when the host changes them
+    std::optional<root_list> roots;  ///< offered, from the next handshake on
+    std::uint64_t roots_version = 0; ///< moves when the host changes them
     // What every further session is told again; forgotten by `close`.
     std::set<std::string> subscriptions;
     std::optional<log_level> least_log_level;
@@ -129,7 +129,7 @@ task<json_result> client_request(std::shared_ptr<client_core> core, std::string 
 task<void> client_ping(std::shared_ptr<client_core> core, call_timeouts times);
 task<void> client_close(std::shared_ptr<client_core> core);
 void client_abandon(client_core& core);
-void client_set_roots(client_core& core, std::vector<root> places);
+void client_set_roots(client_core& core, root_list places);
 bool client_connected(const client_core& core);
 const wire::initialize_result& client_server(const client_core& core);
 session_statistics client_statistics(const client_core& core);

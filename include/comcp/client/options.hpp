@@ -42,7 +42,7 @@ public:
 
     /// Offers roots to the server (2025-11-25, roots). Set anew with `client.set_roots`. One that is no `file://` URI,
     /// or has dot segments, makes `connect` fail: errc::invalid_argument (`check_root`).
-    client_options& roots(std::vector<root> places)
+    client_options& roots(root_list places)
     {
         roots_ = std::move(places);
         offers_roots_ = true;
@@ -145,7 +145,7 @@ public:
 
     // For the library.
     const std::shared_ptr<const detail::middleware_chain>& chain() const { return chain_; }
-    std::optional<std::vector<root>> offered_roots() const
+    std::optional<root_list> offered_roots() const
     {
         if (!offers_roots_) return std::nullopt;
         return roots_;
@@ -158,7 +158,7 @@ public:
     const detail::notice_handlers& notices() const { return notices_; }
 
 private:
-    std::vector<root> roots_; // beside its flag: g++ 12 warns without cause of an optional that is assigned
+    root_list roots_; // beside its flag: g++ 12 warns without cause of an optional that is assigned
     bool offers_roots_ = false;
     detail::question_handler sampling_;
     bool sampling_tools_ = false;

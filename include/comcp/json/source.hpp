@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // JSON as text: a value that keeps its source, and finding a member's text without building values. Numbers such as
-// 1.0, 1E400 or 24 digits survive only as text. `member_source` and `skip_value` trust that the text is valid JSON
+// 1.0, 1E400 or 24 digits survive only as text. The functions trust that the text is valid JSON
 // (`parse_json` or `raw_json::checked` have said so); for other text they give a wrong span, but never read outside.
 #pragma once
 
@@ -49,6 +49,9 @@ std::size_t skip_value(std::string_view text, std::size_t at) noexcept;
 /// The text of the value of a member of an object, without the spaces around it; nothing when there is no such
 /// member. Of a key that is there twice the last value counts, as in a parsed value.
 std::optional<std::string_view> member_source(std::string_view object, std::string_view key);
+
+/// The same JSON with quotes around each integer beyond 2^53 - 1, which JavaScript would round or take for a BigInt.
+std::string quote_unsafe_integers(std::string_view json);
 
 } // namespace comcp::inline COMCP_ABI
 

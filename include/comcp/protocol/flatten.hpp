@@ -10,6 +10,7 @@
 #include <comcp/protocol/tools.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -31,10 +32,16 @@ bool text_repeats_structured(const tool_result& from);
 
 } // namespace detail
 
+/// How integers beyond 2^53 - 1 are written in JSON inside of a text.
+enum class unsafe_integers : std::uint8_t {
+    as_they_are,
+    quoted, ///< for JavaScript, which would round them or fail
+};
+
 /// All of a result as text, one block after the other, each on lines of its own; then the structured content, unless
 /// a text block already says the same. The text is about as long as the result was on the wire, and never cut here
-/// but for blocks of a kind that is not known.
-std::string flatten(const tool_result& from);
+/// but for blocks of a kind that is not known. `how` is for the structured content and for texts that repeat it.
+std::string flatten(const tool_result& from, unsafe_integers how = unsafe_integers::as_they_are);
 
 } // namespace comcp::inline COMCP_ABI
 

@@ -28,6 +28,17 @@ struct root
     explicit root(std::string where, std::string shown = {}) : uri(std::move(where)), name(std::move(shown)) {}
 };
 
+/// The result of roots/list: a list with what stands beside it.
+class root_list : public std::vector<root>
+{
+public:
+    json::object meta;  ///< `_meta` of the result
+    json::object extra; ///< members of the result that the specification does not name
+
+    using std::vector<root>::vector;
+    root_list(std::vector<root> places) : std::vector<root>(std::move(places)) {}
+};
+
 /// What is wrong with a root (`errc::invalid_argument`); nothing when it is sound: a `file://` URI without dot
 /// segments, escaped or not (2025-11-25, roots, security).
 std::optional<fault> check_root(const root& place);
@@ -36,7 +47,7 @@ std::optional<fault> check_root(const root& place);
 inline constexpr std::size_t max_roots = 1000;
 
 /// Reads the result of roots/list. Entries without a uri are left out.
-std::vector<root> read_roots(const json::object& from);
+root_list read_roots(const json::object& from);
 
 } // namespace comcp::inline COMCP_ABI
 

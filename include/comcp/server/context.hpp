@@ -91,7 +91,7 @@ public:
 
     /// Asks for the client's roots (2025-11-25, roots). They are as the client said: `check_root` tells which are
     /// sound.
-    task<std::vector<root>> list_roots(request_options options = {});
+    task<root_list> list_roots(request_options options = {});
     /// How often the client has said that its roots changed: those that were got at an older count may be stale.
     std::uint64_t roots_changes() const;
 

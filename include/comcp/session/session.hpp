@@ -398,6 +398,7 @@ private:
     static task<void> perform_directly(std::shared_ptr<session> self, pending_call& call, call_timeouts times);
     /// Waits until the notices that were begun before have passed: no answer and no request overtakes them.
     static task<void> wait_for_notices(std::shared_ptr<session> self, direction way);
+    static task<void> abandon_after_notices(std::shared_ptr<session> self, exchange_id exchange);
     /// Reads a message again that was read or made before, and hands it to `use`; false when it is none.
     template <class Use>
     bool read_again(const std::string& text, Use use);

@@ -143,7 +143,7 @@ public:
     /// The result of completion/complete: at most 100 values.
     virtual void write_completion(std::string& out, const completion& value, revision at) const = 0;
     /// The result of roots/list.
-    virtual void write_roots(std::string& out, const std::vector<root>& roots, revision at) const = 0;
+    virtual void write_roots(std::string& out, const root_list& roots, revision at) const = 0;
     /// The result of sampling/createMessage. Before 2025-11-25 it has one block: several become one text.
     virtual void write_sampling_result(std::string& out, const sampling_result& value, revision at) const = 0;
     /// The result of elicitation/create: only an accepted form has content.

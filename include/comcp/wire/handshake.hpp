@@ -18,12 +18,20 @@
 namespace comcp::inline COMCP_ABI::wire
 {
 
+/// What stands beside the members below, for relays.
+struct handshake_extras
+{
+    json::object meta;  ///< `_meta`
+    json::object extra; ///< members that the specification does not name
+};
+
 /// What a client says first.
 struct initialize_params
 {
     std::string protocol_version; ///< as it was offered; may be anything
     client_capabilities capabilities;
     identity client;
+    handshake_extras extras;
 };
 
 /// What a server answers.
@@ -33,6 +41,7 @@ struct initialize_result
     server_capabilities capabilities;
     identity server;
     std::string instructions; ///< for the model; empty when there were none
+    handshake_extras extras;
 };
 
 /// The server's choice (B-3, B-4): what was offered when it is known, else the newest revision with a handshake. Never
@@ -55,10 +64,11 @@ void write_identity(std::string& out, const identity& who, revision at);
 } // namespace detail
 
 /// Appends the params of `initialize`. `capabilities` is the text of an object.
-void write_initialize_params(std::string& out, revision offered, std::string_view capabilities, const identity& client);
+void write_initialize_params(std::string& out, revision offered, std::string_view capabilities, const identity& client,
+                             const handshake_extras& extras = {});
 
 void write_initialize_params(std::string& out, revision offered, const client_capabilities& capabilities,
-                             const identity& client);
+                             const identity& client, const handshake_extras& extras = {});
 
 /// Reads what a client offers. Nothing is a fault here: what is missing is empty, and an empty version is one that we
 /// do not know.
@@ -66,7 +76,8 @@ initialize_params read_initialize_params(const json::object& from);
 
 /// Appends the result of `initialize`; empty instructions are left out.
 void write_initialize_result(std::string& out, revision chosen, const server_capabilities& capabilities,
-                             const identity& server, std::string_view instructions = {});
+                             const identity& server, std::string_view instructions = {},
+                             const handshake_extras& extras = {});
 
 /// Reads a server's answer. A version that we do not speak, or none, is a fault that says what was offered: there is
 /// no session under a made-up version. Everything else may be missing.

@@ -100,3 +100,18 @@ TEST_CASE("member_source stays inside of text that is not JSON", "[json]")
         CHECK(member_source(odd, "zz") == std::nullopt);
     }
 }
+
+TEST_CASE("integers beyond 2^53 - 1 are quoted, and nothing else", "[json][fidelity]")
+{
+    for (const char* same :
+         {"", "0", "-0", "9007199254740991", "-9007199254740991", "9007199254740992.0", "1E400", "-1e+20", "null",
+          R"("9007199254740992")", R"({"9007199254740992":"\"9007199254740992,"})", R"([ 1 ,true,{"a":-2.5}] )"}) {
+        INFO(same);
+        CHECK(comcp::quote_unsafe_integers(same) == same);
+    }
+    CHECK(comcp::quote_unsafe_integers("9007199254740992") == R"("9007199254740992")");
+    CHECK(comcp::quote_unsafe_integers("-9007199254740992") == R"("-9007199254740992")");
+    CHECK(comcp::quote_unsafe_integers(
+              R"({"a":[18446744073709551615, -123456789012345678901234],"b":7795506888185572399})") ==
+          R"({"a":["18446744073709551615", "-123456789012345678901234"],"b":"7795506888185572399"})");
+}

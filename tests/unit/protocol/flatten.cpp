@@ -98,3 +98,19 @@ TEST_CASE("the JSON of an unknown block is cut at 1,000 code points, never insid
     const std::string out = flat(R"({"content":[{"type":"x","d":")" + letters + R"("}]})");
     CHECK(out == R"({"type":"x","d":")" + letters.substr(0, 3 * 983) + "\u2026");
 }
+
+TEST_CASE("integers that JavaScript cannot hold are exact, and quoted for those who want it", "[protocol][fidelity]")
+{
+    const auto shown = [](std::string_view text) { // FIDELITY 52
+        const auto result = comcp::read_tool_result(comcp::parse_json(text, 64).value().as_object(), text);
+        return comcp::flatten(result, comcp::unsafe_integers::quoted);
+    };
+    constexpr auto both = R"({"content":[{"type":"text","text":"7795506888185572399"}],)"
+                          R"("structuredContent":{"ea":7795506888185572399,"n":1E400}})";
+    CHECK(flat(both, true) == "7795506888185572399\n{\"ea\":7795506888185572399,\"n\":1E400}");
+    CHECK(shown(both) == "7795506888185572399\n{\"ea\":\"7795506888185572399\",\"n\":1E400}");
+    constexpr auto repeated = R"({"content":[{"type":"text","text":"{ \"ea\": 7795506888185572399 }"}],)"
+                              R"("structuredContent":{"ea":7795506888185572399}})";
+    CHECK(flat(repeated, true) == "{ \"ea\": 7795506888185572399 }");
+    CHECK(shown(repeated) == "{ \"ea\": \"7795506888185572399\" }");
+}

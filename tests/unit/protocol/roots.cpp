@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <comcp/protocol/roots.hpp>
+#include <comcp/wire/legacy.hpp>
 
 #include "catch.hpp"
 
@@ -20,7 +21,21 @@ TEST_CASE("roots are read with what is not known of them", "[protocol][H-1]")
     CHECK(read[0].meta.contains("k"));
     CHECK(read[0].extra.size() == 1);
     CHECK(read[1].name.empty());
+    CHECK(read.extra.empty());
     CHECK(comcp::read_roots(object(R"({"roots":5})")).empty());
+}
+
+TEST_CASE("what stands beside a list of roots is kept, and goes on with it", "[protocol][wire][H-1]")
+{
+    const auto text = R"({"roots":[{"uri":"file:///a"}],"_meta":{"k":1},"x":2})";
+    const comcp::root_list read = comcp::read_roots(object(text));
+    CHECK(read.meta == object(R"({"k":1})"));
+    CHECK(read.extra == object(R"({"x":2})"));
+    std::string out;
+    comcp::wire::legacy_codec().write_roots(out, read, comcp::latest_legacy);
+    CHECK(out == text);
+    const std::vector<comcp::root> alone = read;
+    CHECK(comcp::root_list(alone).extra.empty());
 }
 
 TEST_CASE("a root is a file URI without dot segments, however they are written", "[protocol][H-1][H-2]")

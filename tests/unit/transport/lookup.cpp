@@ -40,7 +40,7 @@ TEST_CASE("a program is searched for in the order of the child's PATH", "[lookup
     CHECK(disk.asked == std::vector<std::string>{"/a/tool", "/b/tool"});
 }
 
-// A look-up in another PATH than the child gets, or the same answer to all three, is the classic mistake.
+// A look-up in another PATH than the child gets, or the same answer to all three, is the classic mistake: PROC 27.
 TEST_CASE("no PATH, an empty PATH and a PATH are three outcomes", "[lookup]")
 {
     const files disk{{{"/usr/bin/tool", file_kind::executable}, {"tool", file_kind::executable}}};

@@ -8,9 +8,9 @@
 namespace comcp::inline COMCP_ABI
 {
 
-COMCP_DECL std::string to_text(const answer& of)
+COMCP_DECL std::string to_text(const answer& of, unsafe_integers how)
 {
-    auto text = of.cap().apply(flatten(of));
+    auto text = of.cap().apply(flatten(of, how));
     if (text) return std::move(*text);
     fault refused = text.error();
     refused.fate = of.outcome(); // the call itself has ended

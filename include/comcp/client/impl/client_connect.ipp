@@ -123,7 +123,7 @@ COMCP_DECL task<void> make_session(std::shared_ptr<client_core> core, duration l
 }
 
 /// 2025-11-25, roots: a client must validate its root URIs (H-2).
-inline void refuse_bad_roots(const std::vector<root>& places)
+inline void refuse_bad_roots(const root_list& places)
 {
     for (const root& each : places)
         if (auto wrong = check_root(each)) throw error(std::move(*wrong));
@@ -241,7 +241,7 @@ COMCP_DECL void client_abandon(client_core& core)
         if (each) each->abandon(fault(errc::closed, "the client was destroyed"));
 }
 
-COMCP_DECL void client_set_roots(client_core& core, std::vector<root> places)
+COMCP_DECL void client_set_roots(client_core& core, root_list places)
 {
     refuse_bad_roots(places);
     core.roots = std::move(places);

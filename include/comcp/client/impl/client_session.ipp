@@ -14,7 +14,7 @@ namespace comcp::inline COMCP_ABI::detail
 {
 
 COMCP_DECL client_session::client_session(session& owner, std::shared_ptr<const client_options> options,
-                                          std::optional<std::vector<root>> roots)
+                                          std::optional<root_list> roots)
     : session_(owner),
       options_(std::move(options)),
       notices_(std::make_shared<notice_pump>(options_->notices(), options_->limits.notices)),

@@ -6,6 +6,7 @@
 #include <comcp/json/source.hpp>
 #include <comcp/json/value.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -166,6 +167,28 @@ COMCP_DECL std::optional<std::string_view> member_source(std::string_view object
         at = detail::skip_space(object, stop);
         if (at >= object.size() || object[at] != ',') return found;
     }
+}
+
+COMCP_DECL std::string quote_unsafe_integers(std::string_view json)
+{
+    constexpr std::string_view largest_safe = "9007199254740991";
+    constexpr std::string_view digit = "0123456789";
+    std::string out;
+    out.reserve(json.size());
+    for (std::size_t at = 0, end = 0; at < json.size(); at = end) {
+        const bool number = json[at] == '-' || digit.find(json[at]) != std::string_view::npos;
+        if (number || json[at] == '"') end = skip_value(json, at);
+        else end = std::min(json.find_first_of("-0123456789\"", at), json.size());
+        const std::string_view token = json.substr(at, end - at);
+        const std::string_view digits = token.substr(token.front() == '-' ? 1 : 0);
+        const bool unsafe =
+            number && digits.find_first_not_of(digit) == std::string_view::npos &&
+            (digits.size() > largest_safe.size() || (digits.size() == largest_safe.size() && digits > largest_safe));
+        if (unsafe) out += '"';
+        out += token;
+        if (unsafe) out += '"';
+    }
+    return out;
 }
 
 } // namespace comcp::inline COMCP_ABI

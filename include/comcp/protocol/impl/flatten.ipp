@@ -144,8 +144,12 @@ COMCP_DECL bool text_repeats_structured(const tool_result& from)
 
 } // namespace detail
 
-COMCP_DECL std::string flatten(const tool_result& from)
+COMCP_DECL std::string flatten(const tool_result& from, unsafe_integers how)
 {
+    const auto repeats = [&](const std::string& text) {
+        return from.structured && !from.structured->is_string() && detail::is_json_of(text, *from.structured);
+    };
+    const bool quoted = how == unsafe_integers::quoted;
     std::string out;
     bool first = true;
     const auto add = [&](std::string_view text) {
@@ -155,14 +159,17 @@ COMCP_DECL std::string flatten(const tool_result& from)
     };
     for (const content& block : from.content) {
         if (const std::string* text = block.as_text()) {
-            add(*text);
+            if (quoted && repeats(*text)) add(quote_unsafe_integers(*text));
+            else add(*text);
         } else {
             add(detail::block_text(block));
         }
     }
     // A null says nothing to a reader, whether it was meant or is a member that was not set.
     if (from.structured && !from.structured->is_null() && !detail::text_repeats_structured(from)) {
-        add(detail::structured_text(from));
+        const std::string text = detail::structured_text(from);
+        if (quoted) add(quote_unsafe_integers(text));
+        else add(text);
     }
     return out;
 }

@@ -19,9 +19,11 @@ COMCP_DECL std::optional<fault> check_root(const root& place)
     return std::nullopt;
 }
 
-COMCP_DECL std::vector<root> read_roots(const json::object& from)
+COMCP_DECL root_list read_roots(const json::object& from)
 {
-    std::vector<root> read;
+    root_list read;
+    read.meta = detail::owned_object_member(from, "_meta");
+    read.extra = detail::unknown_members(from, {"roots", "_meta"});
     const json::array* items = array_member(from, "roots");
     if (!items) return read;
     for (const json::value& item : *items) {

@@ -159,7 +159,7 @@ COMCP_DECL std::uint64_t context::roots_changes() const
     return environment_->roots_changes->load(std::memory_order_relaxed);
 }
 
-COMCP_DECL task<std::vector<root>> context::list_roots(request_options options)
+COMCP_DECL task<root_list> context::list_roots(request_options options)
 {
     require("roots");
     write_params write = detail::no_params();

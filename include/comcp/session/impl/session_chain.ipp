@@ -241,6 +241,14 @@ COMCP_DECL task<void> session::wait_for_notices(std::shared_ptr<session> self, d
     while (line.done < mine) co_await line.moved.wait();
 }
 
+/// What takes a question of a handler back goes on the stream on which it was asked.
+COMCP_DECL task<void> session::abandon_after_notices(std::shared_ptr<session> self, exchange_id exchange)
+{
+    auto notices = wait_for_notices(self, direction::outbound);
+    co_await std::move(notices);
+    self->wire_->abandon(exchange);
+}
+
 COMCP_DECL notice_run::notice_run(std::shared_ptr<session> owner, send_hint hint)
     : chain_run(owner->chain_->parts),
       session_(std::move(owner)),
@@ -310,7 +318,8 @@ COMCP_DECL void outbound_run::end(fault why)
 {
     if (over) return;
     if (!session_->open() && !why.rpc) why = session_->why_not_open(); // tells more than that it was cancelled
-    why.fate = why.rpc ? outcome::refused : sent ? fate_ : outcome::not_sent;
+    const bool answered = why.rpc && !why.http;
+    why.fate = answered ? outcome::refused : sent ? fate_ : outcome::not_sent;
     failed = std::move(why);
     give_up_relayed();
     end();
@@ -389,8 +398,8 @@ COMCP_DECL task<middleware_reply> outbound_run::arrive(middleware_message messag
         auto performing = session::perform_directly(session_, call, times_);
         co_await std::move(performing);
     } catch (const error& e) {
-        fate_ = e.outcome(); // what was sent may have failed to get through
-        if (!e.rpc()) throw;
+        fate_ = e.outcome();                   // what was sent may have failed to get through
+        if (!e.rpc() || e.fault().http) throw; // what HTTP says of a request may quote an error, and is no answer
         refused = *e.rpc();
     }
     if (session_->chain_->inbound.tells_of(std::to_string(id_))) { // the answer does not overtake its progress

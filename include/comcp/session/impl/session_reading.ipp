@@ -338,12 +338,11 @@ COMCP_DECL void session::on_cancelled(const rpc::message& message)
     ++statistics_.cancelled_by_peer;
     const std::shared_ptr<inbound> request = release(*found);
     // With middleware it is in flight twice: the request on its way, found last, and the handler at the end of the way.
-    if (inbound* const on_its_way = chain_ ? inbound_.find(*wanted) : nullptr) {
-        const std::shared_ptr<inbound> outer = release(*on_its_way);
-        outer->emit(outer);
-        give_up_answer(*outer);
-    }
+    std::shared_ptr<inbound> outer;
+    if (inbound* const on_its_way = chain_ ? inbound_.find(*wanted) : nullptr) outer = release(*on_its_way);
+    if (outer) outer->emit(outer);
     request->emit(request); // first: what the handler asked is taken back on the stream on which it was asked
+    if (outer) give_up_answer(*outer);
     give_up_answer(*request);
 }
 
@@ -392,8 +391,12 @@ COMCP_DECL void session::end_answer(std::string& out, const answer_route& route)
 
 COMCP_DECL void session::give_up_answer(inbound& request)
 {
-    if (request.route_.gathered) answer_gathered(request.route_);
-    else if (role_->serves()) wire_->abandon(request.route_.exchange); // a client's exchange is its own call's
+    if (request.route_.gathered) return answer_gathered(request.route_);
+    if (!role_->serves()) return; // a client's exchange is its own call's
+    const exchange_id exchange = request.route_.exchange;
+    const bool notices_wait = chain_ && chain_->outbound.begun != chain_->outbound.done;
+    if (notices_wait && exchange != pipe_exchange) spawn_beside(abandon_after_notices(shared_from_this(), exchange));
+    else wire_->abandon(exchange);
 }
 
 COMCP_DECL void session::answer_gathered(const answer_route& route)

@@ -6,6 +6,11 @@
 #include <comcp/wire/capabilities.hpp>
 #include <comcp/wire/handshake.hpp>
 
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace comcp::inline COMCP_ABI::wire
 {
 
@@ -57,10 +62,21 @@ COMCP_DECL void write_identity(std::string& out, const identity& who, revision a
     out += '}';
 }
 
+inline handshake_extras read_extras(const json::object& from, std::initializer_list<std::string_view> known)
+{
+    return {comcp::detail::owned_object_member(from, "_meta"), comcp::detail::unknown_members(from, known)};
+}
+
+inline void write_extras(std::string& out, const handshake_extras& extras)
+{
+    if (!extras.meta.empty()) write_value(out += R"(,"_meta":)", extras.meta);
+    write_kept(out, extras.extra);
+}
+
 } // namespace detail
 
 COMCP_DECL void write_initialize_params(std::string& out, revision offered, std::string_view capabilities,
-                                        const identity& client)
+                                        const identity& client, const handshake_extras& extras)
 {
     out += R"({"protocolVersion":")";
     out += to_string(offered);
@@ -68,15 +84,16 @@ COMCP_DECL void write_initialize_params(std::string& out, revision offered, std:
     out += capabilities.empty() ? std::string_view("{}") : capabilities;
     out += R"(,"clientInfo":)";
     detail::write_identity(out, client, offered);
+    detail::write_extras(out, extras);
     out += '}';
 }
 
 COMCP_DECL void write_initialize_params(std::string& out, revision offered, const client_capabilities& capabilities,
-                                        const identity& client)
+                                        const identity& client, const handshake_extras& extras)
 {
     std::string text;
     write_capabilities(text, capabilities, offered);
-    write_initialize_params(out, offered, text, client);
+    write_initialize_params(out, offered, text, client, extras);
 }
 
 COMCP_DECL initialize_params read_initialize_params(const json::object& from)
@@ -85,11 +102,13 @@ COMCP_DECL initialize_params read_initialize_params(const json::object& from)
     read.protocol_version = comcp::detail::text_member(from, "protocolVersion");
     if (const auto* object = object_member(from, "capabilities")) read.capabilities = client_capabilities(*object);
     if (const auto* object = object_member(from, "clientInfo")) read.client = identity::read(*object);
+    read.extras = detail::read_extras(from, {"protocolVersion", "capabilities", "clientInfo", "_meta"});
     return read;
 }
 
 COMCP_DECL void write_initialize_result(std::string& out, revision chosen, const server_capabilities& capabilities,
-                                        const identity& server, std::string_view instructions)
+                                        const identity& server, std::string_view instructions,
+                                        const handshake_extras& extras)
 {
     out += R"({"protocolVersion":")";
     out += to_string(chosen);
@@ -98,6 +117,7 @@ COMCP_DECL void write_initialize_result(std::string& out, revision chosen, const
     out += R"(,"serverInfo":)";
     detail::write_identity(out, server, chosen);
     if (!instructions.empty()) write_string(out += R"(,"instructions":)", instructions);
+    detail::write_extras(out, extras);
     out += '}';
 }
 
@@ -122,6 +142,7 @@ COMCP_DECL result<initialize_result> read_initialize_result(const json::object& 
     if (const auto* object = object_member(from, "capabilities")) read.capabilities = server_capabilities(*object);
     if (const auto* object = object_member(from, "serverInfo")) read.server = identity::read(*object);
     read.instructions = comcp::detail::text_member(from, "instructions");
+    read.extras = detail::read_extras(from, {"protocolVersion", "capabilities", "serverInfo", "instructions", "_meta"});
     return read;
 }
 

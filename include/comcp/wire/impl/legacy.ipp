@@ -292,7 +292,7 @@ public:
         write_completion_result(out, value);
     }
 
-    void write_roots(std::string& out, const std::vector<root>& roots, revision at) const override
+    void write_roots(std::string& out, const root_list& roots, revision at) const override
     {
         out += R"({"roots":)";
         write_array(out, roots, [&](const root& each) {
@@ -302,6 +302,8 @@ public:
             write_kept(out, each.extra);
             out += '}';
         });
+        if (!roots.meta.empty()) write_value(out += R"(,"_meta":)", roots.meta);
+        write_kept(out, roots.extra);
         out += '}';
     }
 
