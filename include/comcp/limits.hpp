@@ -25,7 +25,9 @@ inline constexpr duration no_limit = duration::max();
 /// Sizes are bytes, counts are items. All members may be set before a client or server starts.
 struct limits
 {
-    /// One message: a line on stdio. A longer one is skipped while it is read; only its request fails.
+    /// One message: a line on stdio. A longer one is skipped while it is read; only its request fails. Also all answers
+    /// of one session that wait for others of their batch (2025-03-26): one beyond it becomes -32603 with
+    /// `data.retryable`.
     std::size_t message = 16 * 1024 * 1024;
     /// JSON nesting, the outermost object being 1. Deeper input is answered with -32700.
     std::size_t depth = 64;

@@ -1524,7 +1524,9 @@ namespace detail
 /// The text of one block. Revisions that lack a kind of block get this text in its place.
 std::string block_text(const content& block);
 
-/// The JSON of the structured content: as it was received when that is known, so that all digits of numbers are there.
+/// Appends the JSON of the structured content: as it was received when that is known, so that all digits of numbers are
+/// there. False when a number in it was not finite: then there is null in its place.
+bool write_structured(std::string& out, const tool_result& from);
 std::string structured_text(const tool_result& from);
 
 /// Whether a text block already says all that the structured content does. Servers that wrap a plain value as
@@ -2130,10 +2132,12 @@ constexpr revision negotiate(std::string_view offered) noexcept
 namespace detail
 {
 
-void write_icons(std::string& out, const std::vector<icon>& icons);
+// False when a number in them was not finite: then there is null in its place.
+
+bool write_icons(std::string& out, const std::vector<icon>& icons);
 
 /// Appends members that were kept, each with a comma before it, less the one that is named.
-void write_kept(std::string& out, const json::object& members, std::string_view without = {});
+bool write_kept(std::string& out, const json::object& members, std::string_view without = {});
 
 void write_identity(std::string& out, const identity& who, revision at);
 
@@ -2864,7 +2868,8 @@ public:
 /// schema, or mode url without a URL or id.
 result<elicitation_request> read_elicitation_request(const json::object& from);
 
-/// Reads what a client answered. A fault when the action is missing or not known: nothing may be taken for consent.
+/// Reads what a client answered. A fault when the action is missing or not known, since nothing may be taken for
+/// consent, and when the content of what is accepted is no object.
 result<elicitation_result> read_elicitation_result(const json::object& from);
 
 /// Whether a client declared the mode of a request; nothing when it did, else the fault (`errc::unsupported`). A
@@ -3073,7 +3078,8 @@ public:
 /// beyond `max_content_blocks` are a fault too, because a conversation with a hole means something else.
 result<sampling_request> read_sampling_request(const json::object& from);
 
-/// Reads what a client answered. A fault when there is no content at all.
+/// Reads what a client answered. A fault when it has no role, no model or no content, or a block that lacks what its
+/// type requires. A plain string in place of a block is taken for a text, and blocks of other types are kept.
 result<sampling_result> read_sampling_result(const json::object& from);
 
 /// The rules of a request, for the server before it sends and for the client before it asks its model (2025-11-25,
@@ -3279,15 +3285,20 @@ namespace comcp::inline COMCP_ABI::detail
 /// caller's.
 using question_handler = std::function<task<std::string>(json::object, client_context&)>;
 
+/// JSON has no word for NaN and the infinities, and null would be something else. *Errors*: request_error (-32603).
+[[noreturn]] void refuse_not_finite();
+
 // The two kinds of questions. `read` and `check` throw request_error (-32602) for what the client did not declare or
-// what breaks the rules; `read` also for what cannot be read.
+// what breaks the rules, and for what cannot be read; but a relay may get a sampling_question that we cannot read.
+// `check_answer` throws request_error (-32603) for an answer that lacks what it must have.
 
 struct sampling_question
 {
     using request = sampling_request;
     using result = sampling_result;
     static request read(const json::object& params, const client_context& of);
-    static void check(const json::object& params, const client_context& of);
+    static request check(const json::object& params, const client_context& of);
+    static void check_answer(const request& asked, const json::object& given);
     static std::string write(const request& asked, result given, const client_context& of);
 };
 
@@ -3296,7 +3307,8 @@ struct elicitation_question
     using request = elicitation_request;
     using result = elicitation_result;
     static request read(const json::object& params, const client_context& of);
-    static void check(const json::object& params, const client_context& of);
+    static request check(const json::object& params, const client_context& of);
+    static void check_answer(const request& asked, const json::object& given);
     /// Fills what the user left out with the defaults of the form, and throws request_error (-32603) when the answer
     /// does not fit it.
     static std::string write(const request& asked, result given, const client_context& of);
@@ -3335,13 +3347,14 @@ task<std::string> answer_typed(std::shared_ptr<F> handler, json::object params, 
 template <class Question, class F>
 task<std::string> answer_raw(std::shared_ptr<F> handler, json::object params, client_context& of)
 {
-    Question::check(params, of);
+    const typename Question::request asked = Question::check(params, of);
     using returned = decltype(ask_handler(*handler, std::move(params), of));
     static_assert(std::same_as<returned, task<json::object>>, "a raw handler returns task<json::object>");
     returned answering = ask_handler(*handler, std::move(params), of);
     const json::object given = co_await std::move(answering);
+    Question::check_answer(asked, given);
     std::string text;
-    write_value(text, given);
+    if (!write_value(text, given)) refuse_not_finite();
     co_return text;
 }
 
@@ -3511,7 +3524,9 @@ inline constexpr duration no_limit = duration::max();
 /// Sizes are bytes, counts are items. All members may be set before a client or server starts.
 struct limits
 {
-    /// One message: a line on stdio. A longer one is skipped while it is read; only its request fails.
+    /// One message: a line on stdio. A longer one is skipped while it is read; only its request fails. Also all answers
+    /// of one session that wait for others of their batch (2025-03-26): one beyond it becomes -32603 with
+    /// `data.retryable`.
     std::size_t message = 16 * 1024 * 1024;
     /// JSON nesting, the outermost object being 1. Deeper input is answered with -32700.
     std::size_t depth = 64;
@@ -9065,13 +9080,16 @@ public:
     /// Asks the client's model (2025-11-25, sampling). *Errors*: errc::invalid_argument, not sent, when tool uses and
     /// their results do not fit together (H-14).
     task<sampling_result> sample(sampling_request asked, request_options options = {});
-    /// The same with params and result as the specification has them, neither checked nor converted: for relays.
+    /// The same with params and result as the specification has them, not converted: for relays. *Errors*:
+    /// errc::invalid_argument, not sent, for a number that is not finite; errc::invalid_message for a result that lacks
+    /// what it must have.
     task<json::object> sample(json::object params);
 
     /// Asks the user, with a form or by a URL (2025-11-25, elicitation). What is accepted fits the form. Not for
     /// secrets: those need a URL (H-25). *Errors*: errc::invalid_argument, not sent, when the schema is no form.
     task<elicitation_result> elicit(elicitation_request asked, request_options options = {});
-    /// The same as for `sample`.
+    /// The same as for `sample`. *Errors*: also errc::invalid_argument, not sent, for params that lack what they must
+    /// have; what is accepted fits the form.
     task<json::object> elicit(json::object params);
     /// A form made of a struct: `const auto got = co_await ctx.elicit<booking>("For when?"); if (got) use(got->day);`
     template <form_struct T>
@@ -9166,7 +9184,7 @@ public:
     void send_result(const tool_result& value) const;
     /// The text of an object, which becomes `structuredContent` and a text copy of it (F-8).
     void send_structured(std::string_view object) const;
-    /// A number of a typed result is NaN or infinite: JSON has no word for it, and null would break the schema.
+    /// A number of the result is NaN or infinite: JSON has no word for it, and null would be something else.
     void send_not_finite() const;
     void send_failure(std::string_view text) const;
     /// The current exception as a result. A cancelled call has nobody to tell: its answer is dropped on the way.
@@ -9186,6 +9204,8 @@ public:
 private:
     template <class Write>
     void send(Write write) const;
+    template <class Write>
+    void send_if_finite(Write write) const;
     bool owes_structure() const;
     void send_unstructured() const;
     /// Tells the observer why a handler failed.
@@ -9561,7 +9581,7 @@ void send_return(const reply& to, R& value)
     } else if constexpr (std::same_as<R, json::value> || std::same_as<R, raw_json>) {
         // Of any type: what is not an object is wrapped for these revisions.
         std::string text;
-        write_json(text, value);
+        if (!write_json(text, value)) return to.send_not_finite();
         if (text.starts_with('{')) return to.send_structured(text);
         tool_result made;
         if constexpr (std::same_as<R, json::value>) made.structured = std::move(value);
@@ -9572,7 +9592,7 @@ void send_return(const reply& to, R& value)
                       "a tool returns text, content, a tool_result, JSON, a number, or a struct described with "
                       "BOOST_DESCRIBE_STRUCT");
         std::string text;
-        write_json(text, value);
+        if (!write_json(text, value)) return to.send_not_finite();
         to.send_text(text);
     }
 }
@@ -11829,6 +11849,8 @@ struct answer_route
     std::shared_ptr<gathered_answers> gathered;
 
     bool in_batch() const { return gathered && gathered->in_batch; }
+    /// What is written goes into the array of a batch, and not to middleware first.
+    bool joins_batch() const { return gathered && !gathered->for_chain; }
 };
 
 /// Thread rule: the session's executor, but for `cancelled` and for what `emit_on` says. Handlers on another executor
@@ -12489,36 +12511,37 @@ public:
     /// Params of notifications/message.
     virtual void write_log_params(std::string& out, const log_message& message, revision at) const = 0;
 
-    // ---- items and results
+    // ---- items and results. False when a number was NaN or infinite, which JSON has no word for: then there is null
+    // ---- in its place.
 
     /// One item of a list of tools.
-    virtual void write_tool(std::string& out, const tool& item, revision at) const = 0;
+    virtual bool write_tool(std::string& out, const tool& item, revision at) const = 0;
     /// One content block.
-    virtual void write_content(std::string& out, const content& block, revision at) const = 0;
+    virtual bool write_content(std::string& out, const content& block, revision at) const = 0;
     /// The result of tools/call.
-    virtual void write_tool_result(std::string& out, const tool_result& value, revision at) const = 0;
+    virtual bool write_tool_result(std::string& out, const tool_result& value, revision at) const = 0;
     /// The result of tools/call that is one text block.
     virtual void write_text_result(std::string& out, std::string_view text, bool is_error, revision at) const = 0;
     /// One item of a list of resources.
-    virtual void write_resource(std::string& out, const resource& item, revision at) const = 0;
+    virtual bool write_resource(std::string& out, const resource& item, revision at) const = 0;
     /// One item of a list of resource templates.
-    virtual void write_resource_template(std::string& out, const resource_template& item, revision at) const = 0;
+    virtual bool write_resource_template(std::string& out, const resource_template& item, revision at) const = 0;
     /// One of the contents of a resource.
-    virtual void write_resource_contents(std::string& out, const resource_contents& item, revision at) const = 0;
+    virtual bool write_resource_contents(std::string& out, const resource_contents& item, revision at) const = 0;
     /// The result of resources/read.
-    virtual void write_resource_result(std::string& out, const resource_result& value, revision at) const = 0;
+    virtual bool write_resource_result(std::string& out, const resource_result& value, revision at) const = 0;
     /// One item of a list of prompts.
-    virtual void write_prompt(std::string& out, const prompt& item, revision at) const = 0;
+    virtual bool write_prompt(std::string& out, const prompt& item, revision at) const = 0;
     /// The result of prompts/get.
-    virtual void write_prompt_result(std::string& out, const prompt_result& value, revision at) const = 0;
+    virtual bool write_prompt_result(std::string& out, const prompt_result& value, revision at) const = 0;
     /// The result of completion/complete: at most 100 values.
-    virtual void write_completion(std::string& out, const completion& value, revision at) const = 0;
+    virtual bool write_completion(std::string& out, const completion& value, revision at) const = 0;
     /// The result of roots/list.
-    virtual void write_roots(std::string& out, const root_list& roots, revision at) const = 0;
+    virtual bool write_roots(std::string& out, const root_list& roots, revision at) const = 0;
     /// The result of sampling/createMessage. Before 2025-11-25 it has one block: several become one text.
-    virtual void write_sampling_result(std::string& out, const sampling_result& value, revision at) const = 0;
+    virtual bool write_sampling_result(std::string& out, const sampling_result& value, revision at) const = 0;
     /// The result of elicitation/create: only an accepted form has content.
-    virtual void write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
+    virtual bool write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
                                           revision at) const = 0;
 
 protected:
@@ -12741,6 +12764,7 @@ public:
             out.resize(start);
             rpc::write_error(out, &id, rpc_code::internal_error, "the result could not be written");
         }
+        if (route.joins_batch() && !fits_batches(out.size() - start)) refuse_in_batch(out, start, id);
         end_answer(out, route);
     }
 
@@ -12969,6 +12993,10 @@ private:
     /// The call with this id; a string is taken for the number that it spells, since some peers answer 1 with "1".
     pending_call* find(const rpc::id& id) const;
 
+    /// Whether what came there may end the call. 2025-11-25, transports: the stream of a POST has the answer to its
+    /// request. What a client hears on none in particular (a pipe, the old HTTP+SSE, the GET stream) may answer any.
+    bool answers_on(const pending_call& call, exchange_id on) const;
+
     void on_answer(const rpc::message& message, exchange_id exchange);
 
     fault refusal(const json::object& object);
@@ -12990,6 +13018,8 @@ private:
     void end_answer(std::string& out, const answer_route& route);
 
     void answer_gathered(const answer_route& route);
+    bool fits_batches(std::size_t answer) const { return batch_bytes_ + answer <= limits_.message; }
+    static void refuse_in_batch(std::string& out, std::size_t start, const rpc::id& id);
     void give_up_answer(inbound& request);
     void give_up_gathered(const rpc::id& id, const gathered_answers& answers);
     /// The handler whose answer is gathered there, while it is in flight.
@@ -13102,6 +13132,7 @@ private:
     std::size_t answered_handlers_ = 0; // of these, answered and about to end
     std::size_t held_bytes_ = 0;
     std::size_t answer_bytes_ = 0; // queued since the output was last empty
+    std::size_t batch_bytes_ = 0;  // gathered for batches that miss an answer
     std::size_t message_start_ = 0;
 
     waiter drained_;             // the paused reader
@@ -14539,6 +14570,9 @@ private:
 /// It also ends when the host, or an application behind a socket, takes nothing of what waits for it for the stall
 /// limit (30 s): an end of the other side would not be seen meanwhile.
 ///
+/// A look-up of a name cannot be stopped. A bridge that ends meanwhile does not wait for it: its thread, and the loop
+/// that it belongs to, are left to the end of the process.
+///
 /// *Result*: the exit status: 0 when the host ended it, 1 after an error, which is told on stderr.
 int run_bridge(std::string_view where, bridge_options options = {});
 
@@ -14924,6 +14958,11 @@ inline void refuse_params(const std::optional<fault>& why)
     if (why) throw request_error(rpc_code::invalid_params, why->text);
 }
 
+COMCP_DECL void refuse_not_finite()
+{
+    throw request_error(rpc_code::internal_error, "a number of the answer is not finite");
+}
+
 COMCP_DECL sampling_request sampling_question::read(const json::object& params, const client_context& of)
 {
     auto asked = read_sampling_request(params);
@@ -14932,18 +14971,30 @@ COMCP_DECL sampling_request sampling_question::read(const json::object& params, 
     return std::move(*asked);
 }
 
-COMCP_DECL void sampling_question::check(const json::object& params, const client_context& of)
+/// What a handler answered is not what the server must get.
+inline void refuse_answer(const std::string& why) { throw request_error(rpc_code::internal_error, why); }
+
+COMCP_DECL sampling_request sampling_question::check(const json::object& params, const client_context& of)
 {
     const bool tools = params.contains("tools") || params.contains("toolChoice");
     if (tools && !of.declared().has("sampling", "tools")) // H-13, also when the rest cannot be read
         refuse_params(fail(errc::unsupported, "tools in sampling were not declared"));
-    if (const auto asked = read_sampling_request(params)) refuse_params(check_sampling(*asked, of.declared()));
+    auto asked = read_sampling_request(params);
+    if (!asked) return {};
+    refuse_params(check_sampling(*asked, of.declared()));
+    return std::move(*asked);
+}
+
+COMCP_DECL void sampling_question::check_answer(const request&, const json::object& given)
+{
+    if (const auto read = read_sampling_result(given); !read) refuse_answer(read.error().text);
 }
 
 COMCP_DECL std::string sampling_question::write(const request&, result given, const client_context& of)
 {
+    if (given.model.empty()) refuse_answer("the answer names no model");
     std::string text;
-    wire::legacy_codec().write_sampling_result(text, given, of.version());
+    if (!wire::legacy_codec().write_sampling_result(text, given, of.version())) refuse_not_finite();
     return text;
 }
 
@@ -14955,24 +15006,36 @@ COMCP_DECL elicitation_request elicitation_question::read(const json::object& pa
     return std::move(*asked);
 }
 
-COMCP_DECL void elicitation_question::check(const json::object& params, const client_context& of)
+COMCP_DECL elicitation_request elicitation_question::check(const json::object& params, const client_context& of)
 {
-    if (const auto asked = read_elicitation_request(params)) refuse_params(check_elicitation(*asked, of.declared()));
+    return read(params, of);
+}
+
+inline void check_form_answer(const json::object& schema, const json::object& content)
+{
+    const auto problems = check_form(schema, content);
+    if (problems.empty()) return;
+    std::string why = "the answer does not fit the form";
+    for (const std::string& each : problems) why += "; " + each;
+    refuse_answer(why);
+}
+
+COMCP_DECL void elicitation_question::check_answer(const request& asked, const json::object& given)
+{
+    const auto read = read_elicitation_result(given);
+    if (!read) return refuse_answer(read.error().text);
+    if (asked.mode == elicitation_mode::form && read->accepted())
+        check_form_answer(asked.requested_schema, read->content);
 }
 
 COMCP_DECL std::string elicitation_question::write(const request& asked, result given, const client_context& of)
 {
     if (asked.mode == elicitation_mode::form && given.accepted()) {
         fill_defaults(asked.requested_schema, given.content);
-        const auto problems = check_form(asked.requested_schema, given.content);
-        if (!problems.empty()) {
-            std::string why = "the answer does not fit the form";
-            for (const std::string& each : problems) why += "; " + each;
-            throw request_error(rpc_code::internal_error, why);
-        }
+        check_form_answer(asked.requested_schema, given.content);
     }
     std::string text;
-    wire::legacy_codec().write_elicitation_result(text, given, asked.mode, of.version());
+    if (!wire::legacy_codec().write_elicitation_result(text, given, asked.mode, of.version())) refuse_not_finite();
     return text;
 }
 
@@ -16473,7 +16536,7 @@ COMCP_DECL void client_session::on_request(const rpc::message& request, const an
         return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method"); // B-6
     if (request.method == method::roots_list && roots_)
         return session_.answer(request.id, route, [this](std::string& out) {
-            session_.codec().write_roots(out, *roots_, session_.spoken());
+            if (!session_.codec().write_roots(out, *roots_, session_.spoken())) refuse_not_finite();
         });
     if (request.method == method::sampling_create_message && options_->sampling())
         return ask(request, route, options_->sampling());
@@ -21375,6 +21438,14 @@ namespace comcp::inline COMCP_ABI
 /// *Cancellation*: terminal; errc::cancelled.
 task<stream_socket> connect_socket(socket_address to, duration within, std::string name = {});
 
+namespace detail
+{
+
+/// Whether a look-up still runs in the context, so that its destructor would wait.
+bool is_looking_up(asio::execution_context& in);
+
+} // namespace detail
+
 } // namespace comcp::inline COMCP_ABI
 
 #include <memory>
@@ -25560,6 +25631,8 @@ COMCP_DECL result<elicitation_result> read_elicitation_result(const json::object
          {elicitation_action::accept, elicitation_action::decline, elicitation_action::cancel}) {
         if (to_string(each) != action) continue;
         elicitation_result read(each);
+        if (read.accepted() && member(from, "content") && !object_member(from, "content"))
+            return fail(errc::invalid_message, "the content of an accepted elicitation is no object");
         if (read.accepted()) read.content = detail::owned_object_member(from, "content");
         read.meta = detail::owned_object_member(from, "_meta");
         read.extra = detail::unknown_members(from, {"action", "content", "_meta"});
@@ -25718,16 +25791,23 @@ COMCP_DECL std::string block_text(const content& block)
     return std::visit(visitor(), block.block);
 }
 
+COMCP_DECL bool write_structured(std::string& out, const tool_result& from)
+{
+    std::optional<std::string_view> kept;
+    if (!from.source.empty()) {
+        kept = member_source(from.source, "structuredContent");
+        const auto wrapper = kept ? std::nullopt : member_source(from.source, "toolResult");
+        if (wrapper) kept = member_source(*wrapper, "structuredContent");
+    }
+    if (!kept) return !from.structured || write_value(out, *from.structured);
+    out += *kept;
+    return true;
+}
+
 COMCP_DECL std::string structured_text(const tool_result& from)
 {
-    if (!from.source.empty()) {
-        if (const auto kept = member_source(from.source, "structuredContent")) return std::string(*kept);
-        if (const auto wrapper = member_source(from.source, "toolResult")) {
-            if (const auto kept = member_source(*wrapper, "structuredContent")) return std::string(*kept);
-        }
-    }
     std::string written;
-    if (from.structured) write_value(written, *from.structured);
+    write_structured(written, from);
     return written;
 }
 
@@ -26731,17 +26811,48 @@ COMCP_DECL result<sampling_request> read_sampling_request(const json::object& fr
     return read;
 }
 
+namespace detail
+{
+
+/// Whether a block that was read as `read` has what its type requires; of a type that is not known, nothing is.
+inline bool is_whole_block(const json::value& from, const content& read)
+{
+    const json::object* object = from.if_object();
+    if (read.get_if<tool_use_content>()) return object && object_member(*object, "input");
+    if (!read.get_if<unknown_content>()) return true;
+    const std::string_view type = object ? string_member(*object, "type").value_or("") : "";
+    for (const std::string_view known :
+         {"", "text", "image", "audio", "resource_link", "resource", "tool_use", "tool_result"})
+        if (type == known) return false;
+    return true;
+}
+
+inline bool are_whole_blocks(const json::value& from, const std::vector<content>& read)
+{
+    const json::array* items = from.if_array();
+    if (!items) return is_whole_block(from, read.front());
+    for (std::size_t i = 0; i < read.size(); ++i)
+        if (!is_whole_block((*items)[i], read[i])) return false;
+    return true;
+}
+
+} // namespace detail
+
 COMCP_DECL result<sampling_result> read_sampling_result(const json::object& from)
 {
-    const json::value* content = member(from, "content");
-    if (!content) return fail(errc::invalid_message, "the answer to a sampling request has no content");
-    sampling_result read;
+    const auto refuse = [](std::string_view what) {
+        return fail(errc::invalid_message, "the answer to a sampling request " + std::string(what));
+    };
     const auto who = parse_role(string_member(from, "role").value_or(std::string_view()));
-    if (who) read.role = *who;
-    else read.oddities.push_back("role is neither user nor assistant");
+    if (!who) return refuse("is neither the user's nor the assistant's");
+    if (!string_member(from, "model")) return refuse("names no model");
+    const json::value* content = member(from, "content");
+    if (!content) return refuse("has no content");
+    sampling_result read;
+    read.role = *who;
     detail::read_blocks(*content, &read_sampling_content, read.content, read.oddities);
+    if (!detail::are_whole_blocks(*content, read.content)) return refuse("has a malformed block of content");
     read.model = detail::text_member(from, "model");
-    if (read.model.empty()) read.oddities.push_back("no model is named");
     read.stop_reason = detail::text_member(from, "stopReason");
     read.meta = detail::owned_object_member(from, "_meta");
     read.extra = detail::unknown_members(from, {"role", "content", "model", "stopReason", "_meta"});
@@ -27556,7 +27667,10 @@ params_writer typed_params(const wire::codec& codec, Request asked, revision at)
 /// Params as they are; no progress is asked for.
 inline params_writer given_params(json::object params)
 {
-    return [params = std::move(params)](std::string& out, const progress_token*) { write_value(out, params); };
+    std::string text;
+    if (!write_value(text, params))
+        refuse_to_send(fail(errc::invalid_argument, "a number in the params is not finite"));
+    return [text = std::move(text)](std::string& out, const progress_token*) { out += text; };
 }
 
 inline params_writer no_params()
@@ -27680,19 +27794,23 @@ COMCP_DECL task<json::object> context::sample(json::object params)
         detail::refuse_to_send(fail(errc::unsupported, "the client did not declare tools in sampling"));
     write_params write = detail::given_params(std::move(params));
     json_result answer = co_await ask(method::sampling_create_message, std::move(write), request_options());
+    detail::received(read_sampling_result(answer.value));
     co_return std::move(answer.value);
 }
 
 COMCP_DECL task<json::object> context::elicit(json::object params)
 {
     require("elicitation");
-    elicitation_request as;
-    if (string_member(params, "mode") == "url") as.mode = elicitation_mode::url;
-    const revision since = as.mode == elicitation_mode::url ? revision::r2025_11_25 : revision::r2025_06_18;
+    auto as = read_elicitation_request(params);
+    if (!as) detail::refuse_to_send(std::move(as).error());
+    const bool form = as->mode == elicitation_mode::form;
+    const revision since = form ? revision::r2025_06_18 : revision::r2025_11_25;
     if (version() < since) detail::refuse_to_send(fail(errc::unsupported, "the revision of the session lacks it"));
-    if (auto wrong = check_elicitation(as, capabilities())) detail::refuse_to_send(std::move(*wrong)); // H-20
+    if (auto wrong = check_elicitation(*as, capabilities())) detail::refuse_to_send(std::move(*wrong)); // H-20
     write_params write = detail::given_params(std::move(params));
     json_result answer = co_await ask(method::elicitation_create, std::move(write), request_options());
+    const elicitation_result got = detail::received(read_elicitation_result(answer.value));
+    if (form && got.accepted()) detail::check_answer(as->requested_schema, got.content);
     co_return std::move(answer.value);
 }
 
@@ -30375,6 +30493,11 @@ COMCP_DECL bool registry::remove(std::string_view key)
 namespace comcp::inline COMCP_ABI::detail
 {
 
+// What is told without saying why.
+inline constexpr std::string_view tool_failed = "the tool failed";
+// What the observer hears: JSON has no word for such a number, and null would be something else.
+inline constexpr const char* not_finite_text = "a number of the result is not finite";
+
 COMCP_DECL reply::reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route,
                         bool owes_structure)
     : codec_(*shared.codec),
@@ -30409,6 +30532,22 @@ void reply::send(Write write) const
                });
 }
 
+/// The same for `write` that tells whether all numbers are finite. One that is not makes it an error.
+template <class Write>
+void reply::send_if_finite(Write write) const
+{
+    bool finite = true;
+    try {
+        send([&](std::string& out) {
+            finite = write(out);
+            if (!finite) throw error(fail(errc::invalid_argument, not_finite_text));
+        });
+    } catch (const error&) { // it was to go to the session from elsewhere
+        send_error(rpc_code::internal_error, "the result could not be written");
+    }
+    if (!finite) observe_failure(not_finite_text);
+}
+
 COMCP_DECL void reply::send_error(std::int64_t code, std::string_view message, std::string_view data) const
 {
     if (owner_) return owner_->answer_error(id_, *route_, code, message, data);
@@ -30431,16 +30570,17 @@ COMCP_DECL void reply::observe_failure(std::string_view why) const
 {
     if (owner_) return owner_->observer().handler_failed(id_->text(), why);
     if (context_->cancelled()) return; // what it was made to throw
-    on_session(shared_, context_->request(), context_->elsewhere(),
-               [request = context_->request(), why = std::string(why)](session& owner) {
-                   owner.observer().handler_failed(request->id().text(), why);
-               });
+    const auto tell = [of = shared_.owner, request = context_->request(), why = std::string(why)] {
+        if (const auto owner = of.lock()) owner->observer().handler_failed(request->id().text(), why);
+    };
+    if (context_->elsewhere()) shared_.home->post(tell);
+    else tell();
 }
 
 COMCP_DECL void reply::send_unstructured() const
 {
     observe_failure("the tool declared an output schema, and its result has no structured content");
-    send_failure("the tool failed");
+    send_failure(tool_failed);
 }
 
 COMCP_DECL void reply::send_nothing() const
@@ -30458,7 +30598,15 @@ COMCP_DECL void reply::send_text(std::string_view text) const
 COMCP_DECL void reply::send_result(const tool_result& value) const
 {
     if (!value.structured && !value.is_error && owes_structure()) return send_unstructured();
-    send([&](std::string& out) { codec_.write_tool_result(out, value, shared_.peer->version); });
+    bool finite = true;
+    send([&](std::string& out) {
+        const std::size_t start = out.size();
+        finite = codec_.write_tool_result(out, value, shared_.peer->version);
+        if (finite) return;
+        out.resize(start);
+        codec_.write_text_result(out, tool_failed, true, shared_.peer->version);
+    });
+    if (!finite) observe_failure(not_finite_text);
 }
 
 COMCP_DECL void reply::send_structured(std::string_view object) const
@@ -30473,8 +30621,8 @@ COMCP_DECL void reply::send_structured(std::string_view object) const
 
 COMCP_DECL void reply::send_not_finite() const
 {
-    observe_failure("a number of the result is not finite");
-    send_failure("the tool failed");
+    observe_failure(not_finite_text);
+    send_failure(tool_failed);
 }
 
 COMCP_DECL void reply::send_failure(std::string_view text) const
@@ -30484,17 +30632,17 @@ COMCP_DECL void reply::send_failure(std::string_view text) const
 
 COMCP_DECL void reply::send_resource(const resource_result& value) const
 {
-    send([&](std::string& out) { codec_.write_resource_result(out, value, shared_.peer->version); });
+    send_if_finite([&](std::string& out) { return codec_.write_resource_result(out, value, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_prompt(const prompt_result& value) const
 {
-    send([&](std::string& out) { codec_.write_prompt_result(out, value, shared_.peer->version); });
+    send_if_finite([&](std::string& out) { return codec_.write_prompt_result(out, value, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_completion(const completion& value) const
 {
-    send([&](std::string& out) { codec_.write_completion(out, value, shared_.peer->version); });
+    send_if_finite([&](std::string& out) { return codec_.write_completion(out, value, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_resource_not_found(std::string_view uri) const
@@ -30542,10 +30690,10 @@ COMCP_DECL void reply::send_tool_exception() const
         send_error(refusal.code(), refusal.what());
     } catch (const std::exception& other) {
         observe_failure(other.what());
-        send_failure("the tool failed");
+        send_failure(tool_failed);
     } catch (...) {
         observe_failure("an unknown exception");
-        send_failure("the tool failed");
+        send_failure(tool_failed);
     }
 }
 
@@ -33150,6 +33298,11 @@ COMCP_DECL pending_call* session::find(const rpc::id& id) const
     return number ? calls_.find(*number) : nullptr;
 }
 
+COMCP_DECL bool session::answers_on(const pending_call& call, exchange_id on) const
+{
+    return role_->serves() || on == pipe_exchange || on == exchange_of(call);
+}
+
 COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
 {
     if (!message.has_id) return on_error_without_id(message, on);
@@ -33164,6 +33317,7 @@ COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
         }
         return;
     }
+    if (!answers_on(*call, on)) return note_bad("an answer to the request of another exchange", message.text);
     const exchange_id exchange = exchange_of(*call);
     if (message.type == rpc::message::kind::error) {
         call->end(refusal(*message.error));
@@ -34273,6 +34427,7 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
     // Without a method it is somebody's answer, if anything (SHAPE 47).
     const bool answers = too_deep ? deep.has_result || deep.has_error : read.has_jsonrpc && !read.has_method;
     pending_call* call = id && answers ? find(*id) : nullptr;
+    if (call && !answers_on(*call, route.exchange)) call = nullptr;
     const bool is_answer = too_deep ? (deep.has_result || deep.has_error) && !deep.has_method : read.is_answer;
     if (role_->serves() && !call && is_answer) {
         // Its id is one of ours. An error that carried it would answer a request of the peer that has the same one.
@@ -34309,7 +34464,7 @@ COMCP_DECL void session::on_oversized(const rpc::oversize_facts& facts, exchange
         return;
     }
     if (facts.id_known) {
-        if (pending_call* call = find(facts.id)) {
+        if (pending_call* call = find(facts.id); call && answers_on(*call, exchange)) {
             fault why = fail(errc::too_large, "the answer of " + std::to_string(facts.bytes) +
                                                   " bytes is over the limit of " + std::to_string(limits_.message));
             why.fate = outcome::unknown;
@@ -34383,15 +34538,24 @@ COMCP_DECL std::string& session::begin_answer(const answer_route& route, int sta
 {
     if (!route.gathered) return begin_message({route.exchange, send_hint::kind::answer, status});
     std::string& out = route.gathered->text;
+    message_start_ = out.size();
     if (!route.gathered->for_chain) out += out.empty() ? '[' : ',';
     return out;
 }
 
 COMCP_DECL void session::end_answer(std::string& out, const answer_route& route)
 {
+    if (route.joins_batch()) batch_bytes_ += out.size() - message_start_;
     if (route.gathered) return answer_gathered(route);
     answer_bytes_ += out.size() - message_start_;
     end_message(out);
+}
+
+COMCP_DECL void session::refuse_in_batch(std::string& out, std::size_t start, const rpc::id& id)
+{
+    out.resize(start);
+    rpc::write_error(out, &id, rpc_code::internal_error, "the answers to batches are too long",
+                     R"({"retryable":true})");
 }
 
 COMCP_DECL void session::give_up_answer(inbound& request)
@@ -34416,6 +34580,7 @@ COMCP_DECL void session::answer_gathered(const answer_route& route)
         if (role_->serves()) wire_->complete(batch.exchange); // that of a client is its own call's
         return;
     }
+    batch_bytes_ -= batch.text.size();
     std::string& out = begin_message({batch.exchange, send_hint::kind::answer});
     out += batch.text;
     out += ']';
@@ -34919,7 +35084,7 @@ private:
     void settle(exchange_id on);
     void send_to_host(std::string_view text);
     void refuse_to_app(const rpc::id& id, std::string_view why);
-    void on_oversized(const transport_event& event);
+    void on_unread(const rpc::oversize_facts& facts, exchange_id on, std::string_view why);
     void on_failed(exchange_id on, const fault& why);
     void on_closed(exchange_id on);
 
@@ -35060,6 +35225,24 @@ namespace comcp::inline COMCP_ABI
 namespace detail
 {
 
+/// The loop of a bridge. While a name is looked up its destructor would wait for the answer, which nobody needs any
+/// more: then the loop is left to the process, as it is.
+class bridge_loop
+{
+public:
+    bridge_loop() = default;
+    bridge_loop(const bridge_loop&) = delete;
+    bridge_loop& operator=(const bridge_loop&) = delete;
+    ~bridge_loop()
+    {
+        if (is_looking_up(*io_)) static_cast<void>(io_.release());
+    }
+    asio::io_context& operator*() { return *io_; }
+
+private:
+    std::unique_ptr<asio::io_context> io_ = std::make_unique<asio::io_context>(1);
+};
+
 /// Runs a bridge of either kind until its end. A signal ends it in order, and at once while it is still opening.
 /// *Errors*: those of its beginning.
 template <class Bridge>
@@ -35093,7 +35276,8 @@ inline fault bridge_bytes(socket_address to, const bridge_options& options)
 {
     taken_standard standard;
     if (!standard.take()) return fail(errc::not_found, "stdin, stdout and stderr must be open to bridge them");
-    asio::io_context io(1);
+    bridge_loop loop;
+    asio::io_context& io = *loop;
     const auto bridge = std::make_shared<byte_bridge>(io.get_executor(), standard.input(), standard.output(),
                                                       std::move(to), options.connect_time(), options.limits);
     return run_to_its_end(io, bridge);
@@ -35109,7 +35293,8 @@ inline fault bridge_messages(http::client_settings to, const bridge_options& opt
     to.reconnect = [policy = policy::exponential().at_most(3)](const reconnect_facts& facts) {
         return policy.delay(facts);
     };
-    asio::io_context io(1);
+    bridge_loop loop;
+    asio::io_context& io = *loop;
     const auto bridge = std::make_shared<message_bridge>(io.get_executor(), make_stdio_transport(options.limits),
                                                          http::make_client_transport(std::move(to)), options.limits);
     return run_to_its_end(io, bridge);
@@ -36714,6 +36899,7 @@ COMCP_DECL std::unique_ptr<transport> make_child_transport(child_process what, c
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <memory>
@@ -36745,6 +36931,22 @@ COMCP_DECL tcp_places places_without_look_up(const socket_address& to)
     return out;
 }
 
+/// How many look-ups run in an execution context, waited for or not.
+class look_ups final : public asio::execution_context::service
+{
+public:
+    using key_type = look_ups;
+    static inline asio::execution_context::id id;
+
+    explicit look_ups(asio::execution_context& context) : asio::execution_context::service(context) {}
+    std::atomic<std::size_t> running{0};
+
+private:
+    void shutdown() override {}
+};
+
+COMCP_DECL bool is_looking_up(asio::execution_context& in) { return asio::use_service<look_ups>(in).running != 0; }
+
 /// A look-up that is waited for. The resolver's handler only knows it weakly: a look-up cannot be stopped.
 struct look_up
 {
@@ -36759,9 +36961,11 @@ struct look_up
 struct look_up_ended
 {
     std::weak_ptr<look_up> of;
+    look_ups* all; // of the context that calls
 
     void operator()(io_error_code failed, const asio::ip::tcp::resolver::results_type& found) const
     {
+        --all->running;
         const auto waiting = of.lock();
         if (!waiting) return;
         waiting->failed = failed;
@@ -36805,8 +37009,10 @@ COMCP_DECL task<tcp_places> look_up_places(socket_address to, time_point until, 
     asio::ip::tcp::resolver resolver(ex);
     timer clock(ex);
     clock.start(until, end_look_up{waiting.get()});
+    auto& all = asio::use_service<look_ups>(context_of(ex));
+    ++all.running;
     resolver.async_resolve(to.host, std::to_string(to.port), asio::ip::resolver_base::numeric_service,
-                           look_up_ended{waiting});
+                           look_up_ended{waiting, &all});
     co_await waiting->ended.wait();
     const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
     throw_if_connecting_was_cancelled(asked);
@@ -36945,6 +37151,14 @@ struct message_bridge::time_up
     }
 };
 
+/// What is nested too deep is not parsed, but whose it is can be told.
+inline rpc::oversize_facts outline_of(std::string_view text)
+{
+    rpc::oversize_scanner scanner;
+    scanner.feed(text);
+    return scanner.facts();
+}
+
 struct message_bridge::not_read
 {
     message_bridge* self;
@@ -37069,8 +37283,13 @@ COMCP_DECL void message_bridge::relay_to_app(std::string_view text)
 {
     using status = rpc::parsed::status;
     const rpc::parsed& read = from_host_.parse(text);
-    if (read.state == status::not_json || read.state == status::too_deep)
-        return answer_error(nullptr, rpc_code::parse_error, read.why);
+    if (read.state == status::not_json) return answer_error(nullptr, rpc_code::parse_error, read.why);
+    if (read.state == status::too_deep) {
+        const rpc::oversize_facts facts = outline_of(text);
+        if (facts.has_method || !facts.id_known) // what looks like an answer gets none
+            answer_error(facts.id_known ? &facts.id : nullptr, rpc_code::parse_error, read.why);
+        return;
+    }
     if (read.state == status::invalid) {
         if (read.has_method || !read.id_known) // what looks like an answer gets none
             answer_error(read.id_known ? &read.id : nullptr, rpc_code::invalid_request, read.why);
@@ -37158,7 +37377,7 @@ COMCP_DECL void message_bridge::on_app(transport_event& event)
 {
     switch (event.what) {
     case transport_event::kind::message: return relay_to_host(event.text, event.exchange);
-    case transport_event::kind::oversized: return on_oversized(event);
+    case transport_event::kind::oversized: return on_unread(event.skipped, event.exchange, "over the size limit");
     case transport_event::kind::exchange_failed: return on_failed(event.exchange, event.why);
     case transport_event::kind::exchange_closed: return on_closed(event.exchange);
     case transport_event::kind::closed: return;
@@ -37170,13 +37389,7 @@ COMCP_DECL void message_bridge::relay_to_host(std::string_view text, exchange_id
     using status = rpc::parsed::status;
     const rpc::parsed& read = from_app_.parse(text);
     if (read.state == status::not_json) return; // no line of it must reach the host
-    if (read.state == status::too_deep) {
-        if (const auto found = calls_.find(static_cast<std::uint64_t>(on)); found != calls_.end()) {
-            app_->complete(on);
-            fail_call(found, "the answer is nested too deep");
-        }
-        return;
-    }
+    if (read.state == status::too_deep) return on_unread(outline_of(text), on, "nested too deep");
     if (read.state != status::batch) {
         if (passes(read, on)) send_to_host(text);
         return settle(on);
@@ -37276,22 +37489,22 @@ COMCP_DECL void message_bridge::refuse_to_app(const rpc::id& id, std::string_vie
     send_to_app(refusal, hint);
 }
 
-COMCP_DECL void message_bridge::on_oversized(const transport_event& event)
+/// A message that was not kept or not read to its end: what it would have ended ends, and nothing else.
+COMCP_DECL void message_bridge::on_unread(const rpc::oversize_facts& facts, exchange_id on, std::string_view why)
 {
-    const rpc::oversize_facts& facts = event.skipped;
     if (facts.has_method) {
-        if (facts.id_known) refuse_to_app(facts.id, "the message is over the size limit"); // else a notice
+        if (facts.id_known) refuse_to_app(facts.id, "the message is " + std::string(why)); // else a notice
         return;
     }
+    const std::string failure = "the answer is " + std::string(why);
     if (facts.id_known) {
-        if (const auto owed = take_owed(event.exchange, facts.id))
-            answer_error(&*owed, rpc_code::internal_error, "the answer is over the size limit");
-        return settle(event.exchange);
+        if (const auto owed = take_owed(on, facts.id)) answer_error(&*owed, rpc_code::internal_error, failure);
+        return settle(on);
     }
-    const auto found = calls_.find(static_cast<std::uint64_t>(event.exchange));
+    const auto found = calls_.find(static_cast<std::uint64_t>(on));
     if (found == calls_.end()) return;
-    app_->complete(event.exchange);
-    fail_call(found, "the answer is over the size limit");
+    app_->complete(on);
+    fail_call(found, failure);
 }
 
 COMCP_DECL void message_bridge::on_failed(exchange_id on, const fault& why)
@@ -37730,8 +37943,9 @@ namespace comcp::inline COMCP_ABI::wire
 namespace detail
 {
 
-COMCP_DECL void write_icons(std::string& out, const std::vector<icon>& icons)
+COMCP_DECL bool write_icons(std::string& out, const std::vector<icon>& icons)
 {
+    bool finite = true;
     char before = '[';
     for (const icon& each : icons) {
         out += before;
@@ -37741,22 +37955,25 @@ COMCP_DECL void write_icons(std::string& out, const std::vector<icon>& icons)
         if (!each.mime_type.empty()) write_string(out += R"(,"mimeType":)", each.mime_type);
         if (!each.sizes.empty()) write_json(out += R"(,"sizes":)", each.sizes);
         if (!each.theme.empty()) write_string(out += R"(,"theme":)", each.theme);
-        write_kept(out, each.extra);
+        finite = write_kept(out, each.extra) && finite;
         out += '}';
     }
     out += ']';
+    return finite;
 }
 
-COMCP_DECL void write_kept(std::string& out, const json::object& members, std::string_view without)
+COMCP_DECL bool write_kept(std::string& out, const json::object& members, std::string_view without)
 {
+    bool finite = true;
     for (const json::key_value_pair& item : members) {
         const std::string_view key(item.key().data(), item.key().size());
         if (!without.empty() && key == without) continue;
         out += ',';
         write_string(out, key);
         out += ':';
-        write_value(out, item.value());
+        finite = write_value(out, item.value()) && finite;
     }
+    return finite;
 }
 
 COMCP_DECL void write_identity(std::string& out, const identity& who, revision at)
@@ -37879,61 +38096,69 @@ COMCP_DECL result<initialize_result> read_initialize_result(const json::object& 
 namespace comcp::inline COMCP_ABI::wire::detail
 {
 
+// As in json/write.hpp, what appends is false when a number was not finite: then there is null in its place.
+
 /// Appends a number without a needless fraction: 50, not 50.0.
-inline void write_number(std::string& out, double value)
+inline bool write_number(std::string& out, double value)
 {
     constexpr double exact = 9007199254740992.0; // 2^53
     if (value == std::trunc(value) && value > -exact && value < exact) {
         write_integer(out, static_cast<std::int64_t>(value));
-    } else {
-        write_double(out, value);
+        return true;
     }
+    return write_double(out, value);
 }
 
-inline void write_annotations(std::string& out, const content_annotations& from, revision at)
+inline bool write_annotations(std::string& out, const content_annotations& from, revision at)
 {
+    bool finite = true;
     std::string members;
     if (!from.audience.empty()) write_json(members += R"(,"audience":)", from.audience);
-    if (from.priority) write_number(members += R"(,"priority":)", *from.priority);
+    if (from.priority) finite = write_number(members += R"(,"priority":)", *from.priority);
     if (at >= revision::r2025_06_18 && !from.last_modified.empty()) {
         write_string(members += R"(,"lastModified":)", from.last_modified);
     }
-    write_kept(members, from.extra);
-    if (members.empty()) return;
+    finite = write_kept(members, from.extra) && finite;
+    if (members.empty()) return true;
     members.front() = '{';
     ((out += R"(,"annotations":)") += members) += '}';
+    return finite;
 }
 
 /// Members that most items of lists have.
 template <class Item>
-void write_item_facts(std::string& out, const Item& item, revision at)
+bool write_item_facts(std::string& out, const Item& item, revision at)
 {
     if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
     if (!item.mime_type.empty()) write_string(out += R"(,"mimeType":)", item.mime_type);
-    if (item.annotations) write_annotations(out, *item.annotations, at);
+    return !item.annotations || write_annotations(out, *item.annotations, at);
 }
 
 /// What newer revisions gave most items of lists.
 template <class Item>
-void write_item_end(std::string& out, const Item& item, revision at)
+bool write_item_end(std::string& out, const Item& item, revision at)
 {
-    if (at >= revision::r2025_11_25 && !item.icons.empty()) write_icons(out += R"(,"icons":)", item.icons);
-    if (at >= revision::r2025_06_18 && !item.meta.empty()) write_value(out += R"(,"_meta":)", item.meta);
-    write_kept(out, item.extra);
+    bool finite = true;
+    if (at >= revision::r2025_11_25 && !item.icons.empty()) finite = write_icons(out += R"(,"icons":)", item.icons);
+    if (at >= revision::r2025_06_18 && !item.meta.empty())
+        finite = write_value(out += R"(,"_meta":)", item.meta) && finite;
+    finite = write_kept(out, item.extra) && finite;
     out += '}';
+    return finite;
 }
 
-inline void write_contents(std::string& out, const resource_contents& from, revision at)
+inline bool write_contents(std::string& out, const resource_contents& from, revision at)
 {
     write_string(out += R"({"uri":)", from.uri);
     if (!from.mime_type.empty()) write_string(out += R"(,"mimeType":)", from.mime_type);
     if (from.blob && !from.text) write_string(out += R"(,"blob":)", *from.blob);
     else write_string(out += R"(,"text":)", from.text ? std::string_view(*from.text) : "");
-    write_kept(out, from.extra, at >= revision::r2025_06_18 ? "" : "_meta");
+    const bool finite = write_kept(out, from.extra, at >= revision::r2025_06_18 ? "" : "_meta");
     out += '}';
+    return finite;
 }
 
-inline void write_tool_annotations(std::string& out, const tool_annotations& from)
+inline bool write_tool_annotations(std::string& out, const tool_annotations& from)
 {
     std::string members;
     const auto hint = [&members](std::string_view name, const std::optional<bool>& value) {
@@ -37944,9 +38169,10 @@ inline void write_tool_annotations(std::string& out, const tool_annotations& fro
     hint("destructiveHint", from.destructive_hint);
     hint("idempotentHint", from.idempotent_hint);
     hint("openWorldHint", from.open_world_hint);
-    write_kept(members, from.extra);
+    const bool finite = write_kept(members, from.extra);
     members.front() = '{';
     ((out += R"(,"annotations":)") += members) += '}';
+    return finite;
 }
 
 /// Appends the part of a block that its kind has; false when the revision lacks the kind, or it cannot be sent.
@@ -37954,6 +38180,7 @@ struct block_writer
 {
     std::string& out;
     revision at;
+    bool& finite;
 
     bool operator()(const text_content& b) const
     {
@@ -37974,12 +38201,12 @@ struct block_writer
         if (!b.description.empty()) write_string(out += R"(,"description":)", b.description);
         if (!b.mime_type.empty()) write_string(out += R"(,"mimeType":)", b.mime_type);
         if (b.size) write_integer(out += R"(,"size":)", *b.size);
-        if (at >= revision::r2025_11_25 && !b.icons.empty()) write_icons(out += R"(,"icons":)", b.icons);
+        if (at >= revision::r2025_11_25 && !b.icons.empty()) finite = write_icons(out += R"(,"icons":)", b.icons);
         return true;
     }
     bool operator()(const embedded_resource& b) const
     {
-        write_contents(out += R"({"type":"resource","resource":)", b, at);
+        finite = write_contents(out += R"({"type":"resource","resource":)", b, at);
         return true;
     }
     // The two of sampling have no place here.
@@ -37997,33 +38224,41 @@ private:
     }
 };
 
-inline void write_block(std::string& out, const content& block, revision at)
+/// What every block may have.
+inline bool write_block_end(std::string& out, const content& block, revision at)
 {
-    if (!std::visit(block_writer{out, at}, block.block)) {
+    bool finite = !block.annotations || write_annotations(out, *block.annotations, at);
+    if (at >= revision::r2025_06_18 && !block.meta.empty())
+        finite = write_value(out += R"(,"_meta":)", block.meta) && finite;
+    finite = write_kept(out, block.extra) && finite;
+    out += '}';
+    return finite;
+}
+
+inline bool write_block(std::string& out, const content& block, revision at)
+{
+    bool finite = true;
+    if (!std::visit(block_writer{out, at, finite}, block.block)) {
         const auto* unknown = block.get_if<unknown_content>();
-        if (unknown && unknown->raw.is_object()) {
-            write_value(out, unknown->raw);
-            return;
-        }
+        if (unknown && unknown->raw.is_object()) return write_value(out, unknown->raw);
         write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
     }
-    if (block.annotations) write_annotations(out, *block.annotations, at);
-    if (at >= revision::r2025_06_18 && !block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
-    write_kept(out, block.extra);
-    out += '}';
+    return write_block_end(out, block, at) && finite;
 }
 
 /// Appends an array; `write` appends one item.
 template <class Items, class Write>
-void write_array(std::string& out, const Items& items, const Write& write)
+bool write_array(std::string& out, const Items& items, const Write& write)
 {
+    bool finite = true;
     char before = '[';
     for (const auto& each : items) {
         out += before;
         before = ',';
-        write(each);
+        finite = write(each) && finite;
     }
     out += before == '[' ? "[]" : "]";
+    return finite;
 }
 
 } // namespace comcp::inline COMCP_ABI::wire::detail
@@ -38040,20 +38275,24 @@ namespace comcp::inline COMCP_ABI::wire::detail
 {
 
 /// Appends `_meta` with a comma before it, unless there is nothing in it.
-inline void write_meta(std::string& out, const request_meta& meta)
+inline bool write_meta(std::string& out, const request_meta& meta)
 {
     constexpr std::string_view name = R"(,"_meta":)";
     const std::size_t from = (out += name).size();
     if (meta.token) meta.token->write(out += R"(,"progressToken":)");
-    if (meta.members) write_kept(out, *meta.members, meta.token ? "progressToken" : "");
-    if (out.size() == from) return out.resize(from - name.size());
+    const bool finite = !meta.members || write_kept(out, *meta.members, meta.token ? "progressToken" : "");
+    if (out.size() == from) {
+        out.resize(from - name.size());
+        return true;
+    }
     out[from] = '{'; // in place of the comma
     out += '}';
+    return finite;
 }
 
 /// One block of a sampled conversation: text, image and audio, since 2025-11-25 also the use of tools. Others become
 /// text.
-inline void write_sampling_block(std::string& out, const content& block, revision at)
+inline bool write_sampling_block(std::string& out, const content& block, revision at)
 {
     const bool has_tools = at >= revision::r2025_11_25;
     const auto* use = block.get_if<tool_use_content>();
@@ -38061,42 +38300,46 @@ inline void write_sampling_block(std::string& out, const content& block, revisio
     if (block.get_if<resource_link>() || block.get_if<embedded_resource>() || ((use || given) && !has_tools)) {
         write_string(out += R"({"type":"text","text":)", comcp::detail::block_text(block));
         out += '}';
-        return;
+        return true;
     }
+    bool finite = true;
     if (!use && !given) return write_block(out, block, at);
     if (use) {
         write_string(out += R"({"type":"tool_use","id":)", use->id);
         write_string(out += R"(,"name":)", use->name);
-        write_value(out += R"(,"input":)", use->input);
+        finite = write_value(out += R"(,"input":)", use->input);
     } else {
         write_string(out += R"({"type":"tool_result","toolUseId":)", given->tool_use_id);
         out += R"(,"content":)";
-        write_array(out, given->content, [&](const content& each) { write_block(out, each, at); });
+        finite = write_array(out, given->content, [&](const content& each) { return write_block(out, each, at); });
         if (given->structured) { // an object is required up to 2025-11-25
             const bool is_object = given->structured->is_object();
             out += is_object ? R"(,"structuredContent":)" : R"(,"structuredContent":{"result":)";
-            write_value(out, *given->structured);
+            finite = write_value(out, *given->structured) && finite;
             if (!is_object) out += '}';
         }
         if (given->is_error) out += R"(,"isError":true)";
     }
-    if (block.annotations) write_annotations(out, *block.annotations, at);
-    if (!block.meta.empty()) write_value(out += R"(,"_meta":)", block.meta);
-    write_kept(out, block.extra);
-    out += '}';
+    return write_block_end(out, block, at) && finite;
 }
 
-inline void write_sampling_message(std::string& out, const sampling_message& message, revision at)
+inline bool write_sampling_blocks(std::string& out, const std::vector<content>& blocks, revision at)
 {
+    return write_array(out, blocks, [&](const content& each) { return write_sampling_block(out, each, at); });
+}
+
+inline bool write_sampling_message(std::string& out, const sampling_message& message, revision at)
+{
+    bool finite = true;
     const auto begin = [&] { ((out += R"({"role":")") += to_string(message.role)) += R"(","content":)"; };
     if (at >= revision::r2025_11_25) {
         begin();
-        if (message.content.size() == 1) write_sampling_block(out, message.content.front(), at);
-        else write_array(out, message.content, [&](const content& each) { write_sampling_block(out, each, at); });
-        if (!message.meta.empty()) write_value(out += R"(,"_meta":)", message.meta);
-        write_kept(out, message.extra);
+        if (message.content.size() == 1) finite = write_sampling_block(out, message.content.front(), at);
+        else finite = write_sampling_blocks(out, message.content, at);
+        if (!message.meta.empty()) finite = write_value(out += R"(,"_meta":)", message.meta) && finite;
+        finite = write_kept(out, message.extra) && finite;
         out += '}';
-        return;
+        return finite;
     }
     // One block is all that a message has: several become as many messages of the same role (H-12).
     bool comma = false;
@@ -38104,10 +38347,11 @@ inline void write_sampling_message(std::string& out, const sampling_message& mes
         if (comma) out += ',';
         comma = true;
         begin();
-        write_sampling_block(out, each, at);
-        write_kept(out, message.extra);
+        finite = write_sampling_block(out, each, at) && finite;
+        finite = write_kept(out, message.extra) && finite;
         out += '}';
     }
+    return finite;
 }
 
 inline bool uses_tools(const sampling_request& request)
@@ -38121,29 +38365,40 @@ inline bool uses_tools(const sampling_request& request)
     return false;
 }
 
-inline void write_model_preferences(std::string& out, const model_preferences& from)
+inline bool write_model_preferences(std::string& out, const model_preferences& from)
 {
+    bool finite = true;
     std::string members;
     if (!from.hints.empty()) {
         members += R"(,"hints":)";
-        write_array(members, from.hints, [&](const model_hint& each) {
+        finite = write_array(members, from.hints, [&](const model_hint& each) {
             std::string hint;
             if (!each.name.empty()) write_string(hint += R"(,"name":)", each.name);
-            write_kept(hint, each.extra);
+            const bool kept = write_kept(hint, each.extra);
             if (hint.empty()) hint += ' ';
             hint.front() = '{';
             (members += hint) += '}';
+            return kept;
         });
     }
-    if (from.cost_priority) write_number(members += R"(,"costPriority":)", *from.cost_priority);
-    if (from.speed_priority) write_number(members += R"(,"speedPriority":)", *from.speed_priority);
-    if (from.intelligence_priority) {
-        write_number(members += R"(,"intelligencePriority":)", *from.intelligence_priority);
-    }
-    write_kept(members, from.extra);
+    const auto priority = [&](std::string_view name, const std::optional<double>& value) {
+        if (value) finite = write_number(((members += ",\"") += name) += "Priority\":", *value) && finite;
+    };
+    priority("cost", from.cost_priority);
+    priority("speed", from.speed_priority);
+    priority("intelligence", from.intelligence_priority);
+    finite = write_kept(members, from.extra) && finite;
     if (members.empty()) members += ' ';
     members.front() = '{';
     ((out += R"(,"modelPreferences":)") += members) += '}';
+    return finite;
+}
+
+/// What was written since `start` is taken back: JSON has no word for a number in it.
+inline fault take_back(std::string& out, std::size_t start)
+{
+    out.resize(start);
+    return fail(errc::invalid_argument, "a number in the request is not finite");
 }
 
 inline result<void> write_sampling_request(std::string& out, const sampling_request& request,
@@ -38153,45 +38408,51 @@ inline result<void> write_sampling_request(std::string& out, const sampling_requ
     if (!has_tools && uses_tools(request)) {
         return fail(errc::unsupported, "revision " + std::string(to_string(at)) + " has no tools in sampling");
     }
+    const std::size_t start = out.size();
+    bool finite = true;
     out += R"({"messages":[)";
     bool comma = false;
     for (const sampling_message& message : request.messages) {
         if (!has_tools && message.content.empty()) continue;
         if (comma) out += ',';
         comma = true;
-        write_sampling_message(out, message, at);
+        finite = write_sampling_message(out, message, at) && finite;
     }
     write_integer(out += R"(],"maxTokens":)", request.max_tokens);
-    if (request.preferences) write_model_preferences(out, *request.preferences);
+    if (request.preferences) finite = write_model_preferences(out, *request.preferences) && finite;
     if (!request.system_prompt.empty()) write_string(out += R"(,"systemPrompt":)", request.system_prompt);
     if (request.include_context) {
         ((out += R"(,"includeContext":")") += to_string(*request.include_context)) += '"';
     }
-    if (request.temperature) write_number(out += R"(,"temperature":)", *request.temperature);
+    if (request.temperature) finite = write_number(out += R"(,"temperature":)", *request.temperature) && finite;
     if (!request.stop_sequences.empty()) write_json(out += R"(,"stopSequences":)", request.stop_sequences);
-    if (request.metadata) write_value(out += R"(,"metadata":)", *request.metadata);
+    if (request.metadata) finite = write_value(out += R"(,"metadata":)", *request.metadata) && finite;
     if (!request.tools.empty()) {
         out += R"(,"tools":)";
-        write_array(out, request.tools, [&](const tool& each) { legacy_codec().write_tool(out, each, at); });
+        finite = write_array(out, request.tools,
+                             [&](const tool& each) { return legacy_codec().write_tool(out, each, at); }) &&
+                 finite;
     }
     if (request.tool_choice) {
         ((out += R"(,"toolChoice":{"mode":")") += to_string(*request.tool_choice)) += '"';
-        write_kept(out, request.tool_choice_extra);
+        finite = write_kept(out, request.tool_choice_extra) && finite;
         out += '}';
     }
-    write_meta(out, {token, &request.meta});
-    write_kept(out, request.extra);
+    finite = write_meta(out, {token, &request.meta}) && finite;
+    finite = write_kept(out, request.extra) && finite;
     out += '}';
+    if (!finite) return take_back(out, start);
     return {};
 }
 
-inline void write_sampling_answer(std::string& out, const sampling_result& value, revision at)
+inline bool write_sampling_answer(std::string& out, const sampling_result& value, revision at)
 {
+    bool finite = true;
     ((out += R"({"role":")") += to_string(value.role)) += R"(","content":)";
     if (value.content.size() == 1) {
-        write_sampling_block(out, value.content.front(), at);
+        finite = write_sampling_block(out, value.content.front(), at);
     } else if (at >= revision::r2025_11_25) {
-        write_array(out, value.content, [&](const content& each) { write_sampling_block(out, each, at); });
+        finite = write_sampling_blocks(out, value.content, at);
     } else {
         std::string text;
         for (const content& each : value.content) {
@@ -38203,15 +38464,18 @@ inline void write_sampling_answer(std::string& out, const sampling_result& value
     }
     write_string(out += R"(,"model":)", value.model);
     if (!value.stop_reason.empty()) write_string(out += R"(,"stopReason":)", value.stop_reason);
-    if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
-    write_kept(out, value.extra);
+    if (!value.meta.empty()) finite = write_value(out += R"(,"_meta":)", value.meta) && finite;
+    finite = write_kept(out, value.extra) && finite;
     out += '}';
+    return finite;
 }
 
 inline result<void> write_elicitation_request(std::string& out, const elicitation_request& request,
                                               const progress_token* token, revision at)
 {
     const bool has_modes = at >= revision::r2025_11_25;
+    const std::size_t start = out.size();
+    bool finite = true;
     if (request.mode == elicitation_mode::url) {
         if (!has_modes) {
             return fail(errc::unsupported, "revision " + std::string(to_string(at)) + " has no elicitation by URL");
@@ -38226,17 +38490,19 @@ inline result<void> write_elicitation_request(std::string& out, const elicitatio
         auto schema = form_schema_for(request.requested_schema, at);
         if (!schema) return std::move(schema).error();
         write_string(out += has_modes ? R"({"mode":"form","message":)" : R"({"message":)", request.message);
-        write_value(out += R"(,"requestedSchema":)", *schema);
+        finite = write_value(out += R"(,"requestedSchema":)", *schema);
     }
-    write_meta(out, {token, &request.meta});
-    write_kept(out, request.extra);
+    finite = write_meta(out, {token, &request.meta}) && finite;
+    finite = write_kept(out, request.extra) && finite;
     out += '}';
+    if (!finite) return take_back(out, start);
     return {};
 }
 
-inline void write_elicitation_answer(std::string& out, const elicitation_result& value, elicitation_mode asked,
+inline bool write_elicitation_answer(std::string& out, const elicitation_result& value, elicitation_mode asked,
                                      revision at)
 {
+    bool finite = true;
     ((out += R"({"action":")") += to_string(value.action)) += '"';
     if (value.accepted() && asked == elicitation_mode::form) {
         char before = '{';
@@ -38247,13 +38513,14 @@ inline void write_elicitation_answer(std::string& out, const elicitation_result&
             out += before;
             before = ',';
             write_string(out, std::string_view(item.key().data(), item.key().size()));
-            write_value(out += ':', item.value());
+            finite = write_value(out += ':', item.value()) && finite;
         }
         out += before == '{' ? "{}" : "}";
     }
-    if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
-    write_kept(out, value.extra);
+    if (!value.meta.empty()) finite = write_value(out += R"(,"_meta":)", value.meta) && finite;
+    finite = write_kept(out, value.extra) && finite;
     out += '}';
+    return finite;
 }
 
 } // namespace comcp::inline COMCP_ABI::wire::detail
@@ -38397,47 +38664,53 @@ public:
         out += '}';
     }
 
-    void write_tool(std::string& out, const tool& item, revision at) const override
+    bool write_tool(std::string& out, const tool& item, revision at) const override
     {
         const bool has_structure = at >= revision::r2025_06_18;
+        bool finite = true;
         write_string(out += R"({"name":)", item.name);
         if (has_structure && !item.title.empty()) write_string(out += R"(,"title":)", item.title);
         if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
         // All revisions require "type":"object" at the root (F-6).
         out += R"(,"inputSchema":)";
         if (item.input_schema.contains("type")) {
-            write_value(out, item.input_schema);
+            finite = write_value(out, item.input_schema);
         } else {
-            write_kept(out += R"({"type":"object")", item.input_schema);
+            finite = write_kept(out += R"({"type":"object")", item.input_schema);
             out += '}';
         }
         if (has_structure && item.output_schema && is_object_schema(*item.output_schema)) {
-            write_value(out += R"(,"outputSchema":)", *item.output_schema);
+            finite = write_value(out += R"(,"outputSchema":)", *item.output_schema) && finite;
         }
-        if (at >= revision::r2025_03_26 && !item.annotations.empty()) write_tool_annotations(out, item.annotations);
-        if (at >= revision::r2025_11_25 && !item.icons.empty()) write_icons(out += R"(,"icons":)", item.icons);
-        if (has_structure && !item.meta.empty()) write_value(out += R"(,"_meta":)", item.meta);
-        write_kept(out, item.extra, at >= revision::r2025_11_25 ? std::string_view() : "execution");
+        if (at >= revision::r2025_03_26 && !item.annotations.empty())
+            finite = write_tool_annotations(out, item.annotations) && finite;
+        if (at >= revision::r2025_11_25 && !item.icons.empty())
+            finite = write_icons(out += R"(,"icons":)", item.icons) && finite;
+        if (has_structure && !item.meta.empty()) finite = write_value(out += R"(,"_meta":)", item.meta) && finite;
+        finite = write_kept(out, item.extra, at >= revision::r2025_11_25 ? std::string_view() : "execution") && finite;
         out += '}';
+        return finite;
     }
 
-    void write_content(std::string& out, const content& block, revision at) const override
+    bool write_content(std::string& out, const content& block, revision at) const override
     {
-        write_block(out, block, at);
+        return write_block(out, block, at);
     }
 
-    void write_tool_result(std::string& out, const tool_result& value, revision at) const override
+    bool write_tool_result(std::string& out, const tool_result& value, revision at) const override
     {
+        bool finite = true;
         out += R"({"content":[)";
         bool comma = false;
         for (const content& block : value.content) {
             if (comma) out += ',';
             comma = true;
-            write_content(out, block, at);
+            finite = write_block(out, block, at) && finite;
         }
         const bool has_structure = at >= revision::r2025_06_18;
         if (value.structured) {
-            const std::string structured = comcp::detail::structured_text(value);
+            std::string structured;
+            finite = comcp::detail::write_structured(structured, value) && finite;
             const bool is_object = value.structured->is_object();
             // Whoever does not get the structured content as it is, or reads only text, must find it in a text (F-8).
             if (value.content.empty() ||
@@ -38457,7 +38730,7 @@ public:
             out += ']';
         }
         if (value.is_error) out += R"(,"isError":true)";
-        write_result_end(out, value);
+        return write_result_end(out, value) && finite;
     }
 
     void write_text_result(std::string& out, std::string_view text, bool is_error, revision) const override
@@ -38466,57 +38739,60 @@ public:
         out += is_error ? R"(}],"isError":true})" : "}]}";
     }
 
-    void write_resource(std::string& out, const resource& item, revision at) const override
+    bool write_resource(std::string& out, const resource& item, revision at) const override
     {
         write_string(out += R"({"uri":)", item.uri);
         write_string(out += R"(,"name":)", item.name.empty() ? item.uri : item.name); // required
         write_title(out, item.title, at);
-        write_item_facts(out, item, at);
+        const bool finite = write_item_facts(out, item, at);
         if (item.size) write_integer(out += R"(,"size":)", *item.size);
-        write_item_end(out, item, at);
+        return write_item_end(out, item, at) && finite;
     }
 
-    void write_resource_template(std::string& out, const resource_template& item, revision at) const override
+    bool write_resource_template(std::string& out, const resource_template& item, revision at) const override
     {
         write_string(out += R"({"uriTemplate":)", item.uri_template);
         write_string(out += R"(,"name":)", item.name.empty() ? item.uri_template : item.name); // required
         write_title(out, item.title, at);
-        write_item_facts(out, item, at);
-        write_item_end(out, item, at);
+        const bool finite = write_item_facts(out, item, at);
+        return write_item_end(out, item, at) && finite;
     }
 
-    void write_resource_contents(std::string& out, const resource_contents& item, revision at) const override
+    bool write_resource_contents(std::string& out, const resource_contents& item, revision at) const override
     {
-        write_contents(out, item, at);
+        return write_contents(out, item, at);
     }
 
-    void write_resource_result(std::string& out, const resource_result& value, revision at) const override
+    bool write_resource_result(std::string& out, const resource_result& value, revision at) const override
     {
         out += R"({"contents":)";
-        write_array(out, value.contents, [&](const resource_contents& each) { write_contents(out, each, at); });
-        write_result_end(out, value);
+        const bool finite = write_array(out, value.contents,
+                                        [&](const resource_contents& each) { return write_contents(out, each, at); });
+        return write_result_end(out, value) && finite;
     }
 
-    void write_prompt(std::string& out, const prompt& item, revision at) const override
+    bool write_prompt(std::string& out, const prompt& item, revision at) const override
     {
+        bool finite = true;
         write_string(out += R"({"name":)", item.name);
         write_title(out, item.title, at);
         if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
         if (!item.arguments.empty()) {
             out += R"(,"arguments":)";
-            write_array(out, item.arguments, [&](const prompt_argument& each) {
+            finite = write_array(out, item.arguments, [&](const prompt_argument& each) {
                 write_string(out += R"({"name":)", each.name);
                 write_title(out, each.title, at);
                 if (!each.description.empty()) write_string(out += R"(,"description":)", each.description);
                 if (each.required) out += R"(,"required":true)";
-                write_kept(out, each.extra);
+                const bool kept = write_kept(out, each.extra);
                 out += '}';
+                return kept;
             });
         }
-        write_item_end(out, item, at);
+        return write_item_end(out, item, at) && finite;
     }
 
-    void write_prompt_result(std::string& out, const prompt_result& value, revision at) const override
+    bool write_prompt_result(std::string& out, const prompt_result& value, revision at) const override
     {
         out += '{';
         if (!value.description.empty()) {
@@ -38524,49 +38800,53 @@ public:
             out += ',';
         }
         out += R"("messages":)";
-        write_array(out, value.messages, [&](const prompt_message& each) {
+        const bool finite = write_array(out, value.messages, [&](const prompt_message& each) {
             ((out += R"({"role":")") += to_string(each.role)) += R"(","content":)";
-            write_block(out, each.content, at);
-            write_kept(out, each.extra);
+            const bool block = write_block(out, each.content, at);
+            const bool kept = write_kept(out, each.extra);
             out += '}';
+            return block && kept;
         });
-        write_result_end(out, value);
+        return write_result_end(out, value) && finite;
     }
 
-    void write_completion(std::string& out, const completion& value, revision) const override
+    bool write_completion(std::string& out, const completion& value, revision) const override
     {
         if (value.values.size() > max_completions) { // 2024-11-05, completion: at most 100
             completion capped = value;
             capped.cap();
             return write_completion_result(out, capped);
         }
-        write_completion_result(out, value);
+        return write_completion_result(out, value);
     }
 
-    void write_roots(std::string& out, const root_list& roots, revision at) const override
+    bool write_roots(std::string& out, const root_list& roots, revision at) const override
     {
         out += R"({"roots":)";
-        write_array(out, roots, [&](const root& each) {
+        bool finite = write_array(out, roots, [&](const root& each) {
+            bool meta = true;
             write_string(out += R"({"uri":)", each.uri);
             if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
-            if (at >= revision::r2025_06_18 && !each.meta.empty()) write_value(out += R"(,"_meta":)", each.meta);
-            write_kept(out, each.extra);
+            if (at >= revision::r2025_06_18 && !each.meta.empty()) meta = write_value(out += R"(,"_meta":)", each.meta);
+            const bool kept = write_kept(out, each.extra);
             out += '}';
+            return meta && kept;
         });
-        if (!roots.meta.empty()) write_value(out += R"(,"_meta":)", roots.meta);
-        write_kept(out, roots.extra);
+        if (!roots.meta.empty()) finite = write_value(out += R"(,"_meta":)", roots.meta) && finite;
+        finite = write_kept(out, roots.extra) && finite;
         out += '}';
+        return finite;
     }
 
-    void write_sampling_result(std::string& out, const sampling_result& value, revision at) const override
+    bool write_sampling_result(std::string& out, const sampling_result& value, revision at) const override
     {
-        write_sampling_answer(out, value, at);
+        return write_sampling_answer(out, value, at);
     }
 
-    void write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
+    bool write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
                                   revision at) const override
     {
-        write_elicitation_answer(out, value, asked, at);
+        return write_elicitation_answer(out, value, asked, at);
     }
 
 private:
@@ -38576,21 +38856,22 @@ private:
     }
 
     template <class Result>
-    static void write_result_end(std::string& out, const Result& value)
+    static bool write_result_end(std::string& out, const Result& value)
     {
-        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
-        write_kept(out, value.extra);
+        bool finite = value.meta.empty() || write_value(out += R"(,"_meta":)", value.meta);
+        finite = write_kept(out, value.extra) && finite;
         out += '}';
+        return finite;
     }
 
-    static void write_completion_result(std::string& out, const completion& value)
+    static bool write_completion_result(std::string& out, const completion& value)
     {
         write_json(out += R"({"completion":{"values":)", value.values);
         if (value.total) write_integer(out += R"(,"total":)", *value.total);
         if (value.has_more) write_bool(out += R"(,"hasMore":)", *value.has_more);
-        write_kept(out, value.values_extra);
+        const bool finite = write_kept(out, value.values_extra);
         out += '}';
-        write_result_end(out, value);
+        return write_result_end(out, value) && finite;
     }
 
     static bool is_object_schema(const json::object& schema)

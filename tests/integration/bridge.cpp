@@ -416,6 +416,23 @@ TEST_CASE("A bridge that is still connecting ends at once when it is told to", "
                                 "\n");
 }
 
+TEST_CASE("A bridge that still looks a name up ends at once when it is told to", "[bridge]")
+{
+    const bool web = GENERATE(false, true);
+    support::process program("unresolved_fixture", {web ? "http://application.test/mcp" : "tcp:application.test:7000"});
+    program.deadline(10s);
+    program.send(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{}})"
+                 "\n");
+    program.wait_for_error("resolving\n");
+    program.signal(SIGTERM);
+    CHECK(program.exit() == "exit 0");
+    CHECK(program.errors() == "resolving\n");
+    if (web)
+        CHECK(program.rest() == R"({"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":)"
+                                R"("the bridge was told to end before the answer came"}})"
+                                "\n");
+}
+
 TEST_CASE("Over HTTP a request that reaches nobody is answered, and the bridge ends", "[bridge]")
 {
     const folder here;

@@ -3,6 +3,8 @@
 // and roots.
 #include "script.hpp"
 
+#include <limits>
+
 using namespace script;
 
 namespace
@@ -45,6 +47,15 @@ std::string form(std::string_view properties, std::string_view required = "[]")
 {
     return R"({"message":"m","requestedSchema":{"type":"object","properties":)" + std::string(properties) +
            R"(,"required":)" + std::string(required) + "}}";
+}
+
+/// A relay that always gives this.
+auto relayed(const char* answer)
+{
+    return [answer](json::object) -> comcp::task<json::object> {
+        json::object made = parse(answer);
+        co_return made;
+    };
 }
 
 json::object error_in(const std::string& answer) { return parse(answer).at("error").get_object(); }
@@ -168,7 +179,7 @@ TEST_CASE("Tools in sampling that were not declared are answered -32602, also by
         GENERATE(R"("tools":[{"name":"t","inputSchema":{"type":"object"}}])", R"("toolChoice":{"mode":"auto"})");
     const bool raw = GENERATE(false, true);
     comcp::client_options options = sampling_with(say_hello);
-    if (raw) options.on_sampling([](json::object) -> comcp::task<json::object> { co_return json::object(); });
+    if (raw) options.on_sampling(relayed(R"({"role":"assistant","model":"m","content":[]})"));
     const std::string params = R"({"messages":[{"role":"user","content":{"type":"text","text":"hi"}}],"maxTokens":5,)" +
                                std::string(more) + "}";
     SECTION("not declared")
@@ -227,18 +238,111 @@ TEST_CASE("A relay gets the params and gives the result as they are")
 {
     comcp::client_options options;
     options.on_sampling([](json::object params, comcp::client_context& of) -> comcp::task<json::object> {
-        json::object result;
+        json::object result{{"role", "user"}, {"model", ""}, {"content", json::array()}};
         result["params"] = params;
         result["server"] = of.server().name();
         co_return result;
     });
     client_stage s(std::move(options));
     s.peer.ask("1", "sampling/createMessage", R"({"odd":[1,null],"maxTokens":"x"})");
-    CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":1,"result":{"params":{"odd":[1,null],"maxTokens":"x"},)"
-                           R"("server":"scripted"}})");
+    CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":1,"result":{"role":"user","model":"","content":[],)"
+                           R"("params":{"odd":[1,null],"maxTokens":"x"},"server":"scripted"}})");
+}
+
+TEST_CASE("What a handler answers must have what an answer must have, also that of a relay")
+{
+    const auto [sampling, answer, why] = GENERATE(table<bool, const char*, const char*>({
+        {true, R"({"role":"assistant","model":"m"})", "the answer to a sampling request has no content"},
+        {true, R"({"role":"assistant","content":[]})", "the answer to a sampling request names no model"},
+        {true, R"({"new":true})", "the answer to a sampling request is neither the user's nor the assistant's"},
+        {false, "{}", "the answer to an elicitation is none of accept, decline and cancel"},
+        {false, R"({"action":"accept","content":7})", "the content of an accepted elicitation is no object"},
+        {false, R"({"action":"accept"})", nullptr},
+        {false, R"({"action":"accept","content":{"name":7}})", nullptr},
+    }));
+    INFO(answer);
+    comcp::client_options options;
+    if (sampling) options.on_sampling(relayed(answer));
+    else options.on_elicitation(relayed(answer));
+    client_stage s(std::move(options));
+    if (sampling) s.peer.ask("1", "sampling/createMessage", hello_request);
+    else s.peer.ask("1", "elicitation/create", form(R"({"name":{"type":"string"}})", R"(["name"])"));
+    const json::object refused = error_in(s.peer.next());
+    CHECK(refused.at("code") == -32603);
+    if (why) CHECK(refused.at("message") == why);
+    else CHECK(has(std::string_view(refused.at("message").get_string()), "the answer does not fit the form; "));
+}
+
+TEST_CASE("A model without a name is no answer")
+{
+    client_stage s(sampling_with([](const comcp::sampling_request&) { return comcp::sampling_result("hello", ""); }));
+    s.peer.ask("1", "sampling/createMessage", hello_request);
+    CHECK(error_in(s.peer.next()) == json::object{{"code", -32603}, {"message", "the answer names no model"}});
+}
+
+TEST_CASE("An elicitation that cannot be read does not reach a relay either")
+{
+    const auto* params = GENERATE("{}", R"({"message":"m"})", R"({"message":5,"requestedSchema":{}})");
+    bool asked = false;
+    comcp::client_options options;
+    options.on_elicitation([&asked](json::object) -> comcp::task<json::object> {
+        asked = true;
+        json::object made{{"action", "decline"}};
+        co_return made;
+    });
+    client_stage s(std::move(options));
+    s.peer.ask("1", "elicitation/create", params);
+    CHECK(error_in(s.peer.next()).at("code") == -32602);
+    CHECK_FALSE(asked);
 }
 
 // ---- elicitation ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("A number that is not finite is no part of an answer")
+{
+    static constexpr double infinite = std::numeric_limits<double>::infinity();
+    comcp::client_options options;
+    SECTION("typed, in the metadata")
+    {
+        options.on_sampling([](const comcp::sampling_request&) {
+            comcp::sampling_result made("hello", "m");
+            made.meta["x"] = infinite;
+            return made;
+        });
+    }
+    SECTION("typed, in the input of a tool")
+    {
+        options.sampling_tools().on_sampling([](const comcp::sampling_request&) {
+            comcp::sampling_result made("hello", "m");
+            made.content[0].block = comcp::tool_use_content{"1", "t", {{"x", infinite}}};
+            return made;
+        });
+    }
+    SECTION("raw")
+    {
+        options.on_sampling([](json::object) -> comcp::task<json::object> {
+            json::object made{{"role", "assistant"}, {"model", "m"}, {"x", infinite}};
+            made["content"] = json::object{{"type", "text"}, {"text", "t"}};
+            co_return made;
+        });
+    }
+    client_stage s(std::move(options));
+    s.peer.ask("1", "sampling/createMessage", hello_request);
+    CHECK(error_in(s.peer.next()) ==
+          json::object{{"code", -32603}, {"message", "a number of the answer is not finite"}});
+    CHECK(s.peer.quiet());
+}
+
+TEST_CASE("Roots with a number that is not finite are an error")
+{
+    client_stage s({}, "");
+    comcp::root place("file:///a");
+    place.meta["x"] = std::numeric_limits<double>::infinity();
+    s.client.set_roots({place});
+    s.shake_hands();
+    s.peer.ask("1", "roots/list");
+    CHECK(error_in(s.peer.next()) == json::object{{"code", -32603}, {"message", "the result could not be written"}});
+}
 
 TEST_CASE("What the user left out of a form gets its defaults [H-22]")
 {

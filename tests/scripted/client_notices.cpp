@@ -46,6 +46,12 @@ comcp::task<void> note_down_slowly(std::vector<double>* seen, double value, int*
     --*at_work;
 }
 
+/// What is an answer to a question for the model, whatever more is in it.
+json::object echoed(const json::value& what)
+{
+    return {{"role", "user"}, {"model", "m"}, {"content", json::array()}, {"echo", what}};
+}
+
 comcp::task<json::object> answer_later(std::vector<std::string>* ends)
 {
     comcp::timer timer(co_await asio::this_coro::executor);
@@ -56,8 +62,12 @@ comcp::task<json::object> answer_later(std::vector<std::string>* ends)
         end = "cancelled";
     }
     ends->push_back(end);
-    co_return json::object();
+    json::object answer = echoed(nullptr);
+    answer["action"] = "decline";
+    co_return answer;
 }
+
+const char* const form = R"({"message":"?","requestedSchema":{"type":"object","properties":{}}})";
 
 } // namespace
 
@@ -68,15 +78,15 @@ TEST_CASE("A client answers what it declared, under the id as it came")
 {
     comcp::client_options options;
     options.roots({comcp::root("file:///a", "A"), comcp::root("file:///b")});
-    options.on_sampling([](json::object params) { return fixed(one("echo", params.at("x"))); });
+    options.on_sampling([](json::object params) { return fixed(echoed(params.at("x"))); });
     options.on_elicitation([](json::object) { return fixed(one("action", "accept")); });
     client_stage s(std::move(options));
     s.peer.ask("\"r\"", "roots/list");
     CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":"r","result":{"roots":[{"uri":"file:///a","name":"A"},)"
                            R"({"uri":"file:///b"}]}})");
     s.peer.ask("0", "sampling/createMessage", R"({"x":7})");
-    CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":0,"result":{"echo":7}})");
-    s.peer.ask("123456789012345678901234", "elicitation/create", R"({"message":"?"})");
+    CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":0,"result":{"role":"user","model":"m","content":[],"echo":7}})");
+    s.peer.ask("123456789012345678901234", "elicitation/create", form);
     CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":123456789012345678901234,"result":{"action":"accept"}})");
     s.peer.ask("-7", "ping");
     CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":-7,"result":{}})");
@@ -158,7 +168,7 @@ TEST_CASE("A server may cancel its own request, or reuse an id of ours, and it m
     CHECK(call.succeeded());
     s.peer.ask("4", "sampling/createMessage", "{}");
     s.advance(1s);
-    CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":4,"result":{}})");
+    CHECK(s.peer.next().starts_with(R"({"jsonrpc":"2.0","id":4,"result":{"role":"user",)"));
 }
 
 TEST_CASE("Roots can be changed while connected, by a client that declared them")
@@ -189,7 +199,7 @@ TEST_CASE("More requests than the limit are refused at once and may be tried aga
     options.limits.in_flight = 2;
     options.on_elicitation([&](json::object) { return answer_later(&ends); });
     client_stage s(std::move(options));
-    for (const char* id : {"1", "2", "3"}) s.peer.ask(id, "elicitation/create", "{}");
+    for (const char* id : {"1", "2", "3"}) s.peer.ask(id, "elicitation/create", form);
     CHECK(s.peer.next() == R"({"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"too many requests",)"
                            R"("data":{"retryable":true}}})");
     s.advance(1s);

@@ -241,6 +241,61 @@ TEST_CASE("an exchange that closes without the answer is lost, unless it can be 
     }
 }
 
+TEST_CASE("an answer to the request of another exchange ends nothing, whatever it looks like", "[exchanges]")
+{
+    client_stage s;
+    auto one = s.start(s.client.call("a"));
+    const heard first = s.peer.expect("tools/call");
+    const exchange_id of_first = s.peer.wire().hint().exchange;
+    auto two = s.start(s.client.call("b"));
+    const heard second = s.peer.expect("tools/call");
+    const exchange_id of_second = s.peer.wire().hint().exchange;
+    s.peer.wire().verdicts();
+
+    const std::string begin = R"({"jsonrpc":"2.0","id":)" + second.id();
+    std::string deep = begin + R"(,"result":{"a":)";
+    for (int i = 0; i < 100; ++i) deep += '[';
+    for (int i = 0; i < 100; ++i) deep += ']';
+    s.peer.wire().send(begin + R"(,"result":{"content":[]}})", of_first);
+    s.peer.wire().send(begin + R"(,"error":{"code":1,"message":"no"}})", of_first);
+    s.peer.wire().send(begin + R"(,"result":7})", of_first);
+    s.peer.wire().send(deep + "}}", of_first);
+    s.settle();
+    CHECK(s.client.statistics().bad_messages == 4);
+    CHECK(s.client.statistics().late_answers == 0);
+    comcp::transport_event large = event(comcp::transport_event::kind::oversized, of_first);
+    large.skipped.id = comcp::rpc::id(std::stoll(second.id()));
+    large.skipped.object = large.skipped.id_present = large.skipped.id_known = large.skipped.has_result = true;
+    s.peer.wire().send(large);
+    s.settle();
+    CHECK(s.client.statistics().oversized == 1);
+    CHECK_FALSE(one.done());
+    CHECK_FALSE(two.done());
+    CHECK(s.peer.wire().verdicts().empty());
+
+    s.peer.wire().send(begin + R"(,"result":)" + text_result("b") + '}', of_second);
+    s.peer.wire().send(R"({"jsonrpc":"2.0","id":)" + first.id() + R"(,"result":)" + text_result("a") + '}', of_first);
+    s.settle();
+    CHECK(comcp::to_text(two.value()) == "b");
+    CHECK(comcp::to_text(one.value()) == "a");
+}
+
+TEST_CASE("an answer on no exchange in particular ends the call that it names", "[exchanges]")
+{
+    client_stage s;
+    auto one = s.start(s.client.call("a"));
+    const heard first = s.peer.expect("tools/call");
+    auto two = s.start(s.client.call("b"));
+    const heard second = s.peer.expect("tools/call");
+    s.peer.wire().send(R"({"jsonrpc":"2.0","id":)" + second.id() + R"(,"result":)" + text_result("b") + '}',
+                       comcp::pipe_exchange);
+    s.settle();
+    CHECK(comcp::to_text(two.value()) == "b");
+    CHECK_FALSE(one.done());
+    first.reply(text_result("a"));
+    CHECK(comcp::to_text(one.value()) == "a");
+}
+
 TEST_CASE("an exchange that closes behind its answer is complete", "[exchanges]")
 {
     client_stage s;

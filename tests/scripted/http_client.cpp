@@ -502,6 +502,43 @@ TEST_CASE("What belongs to no request comes on a GET stream, which is opened aga
     CHECK(call.succeeded());
 }
 
+TEST_CASE("On the stream of a POST only its own request is answered, on a GET stream any", "[http_client]")
+{
+    http_stage s;
+    auto connecting = s.start(s.client().connect());
+    s.web.expect("initialize").reply(welcome(), "Mcp-Session-Id: s-1\r\n");
+    s.web.expect("notifications/initialized").accepted();
+    auto listening = s.web.expect("GET");
+    listening.stream();
+    auto one = s.start(s.client().call("one"));
+    auto first = s.web.expect("tools/call");
+    auto two = s.start(s.client().call("two"));
+    auto second = s.web.expect("tools/call");
+    auto three = s.start(s.client().call("three"));
+    auto third = s.web.expect("tools/call");
+    const auto answer = [](const auto& to, std::string_view text) {
+        return R"({"jsonrpc":"2.0","id":)" + to.id() + R"(,"result":)" + text_result(text) + '}';
+    };
+    first.stream().event(answer(second, "stray"), "e-1");
+    CHECK_FALSE(two.done());
+    CHECK_FALSE(one.done());
+    CHECK(s.client().statistics().bad_messages == 1);
+    listening.event(answer(third, "three"));
+    CHECK(to_text(three.value()) == "three");
+    // A stream that is resumed with a GET is still that of its POST.
+    first.end_stream();
+    s.advance(1s);
+    auto resumed = s.web.expect("GET");
+    CHECK(resumed.field("Last-Event-ID") == "e-1");
+    resumed.stream().event(answer(second, "stray"), "e-2");
+    CHECK_FALSE(two.done());
+    CHECK(s.client().statistics().bad_messages == 2);
+    resumed.event(answer(first, "one"), "e-3");
+    CHECK(to_text(one.value()) == "one");
+    second.reply(text_result("two"));
+    CHECK(to_text(two.value()) == "two");
+}
+
 TEST_CASE("A server without a GET stream is no error (E-34), and one that has lost it is not asked for ever",
           "[http_client]")
 {

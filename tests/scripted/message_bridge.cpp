@@ -440,6 +440,57 @@ TEST_CASE("What is no message goes nowhere")
     CHECK_FALSE(s.host.has_message());
 }
 
+TEST_CASE("A message that is nested too deep costs nothing but itself")
+{
+    stage s;
+    s.limits.depth = 8;
+    s.start_open();
+    const std::string deep = "[[[[[[[[[[]]]]]]]]]]";
+    s.from_host(R"([{"jsonrpc":"2.0","id":7,"method":"ping"},{"jsonrpc":"2.0","id":8,"method":"ping"}])");
+    s.app.take();
+    s.app.verdicts();
+    SECTION("an answer")
+    {
+        s.from_app(R"({"jsonrpc":"2.0","id":7,"result":{"a":)" + deep + "}}", 2);
+        CHECK(s.host.take() == error_for("7", -32603, "the answer is nested too deep"));
+    }
+    SECTION("an error")
+    {
+        s.from_app(R"({"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m","data":)" + deep + "}}", 2);
+        CHECK(s.host.take() == error_for("7", -32603, "the answer is nested too deep"));
+    }
+    SECTION("a notice")
+    {
+        s.from_app(R"({"jsonrpc":"2.0","method":"n","params":{"a":)" + deep + "}}", 2);
+        CHECK_FALSE(s.host.has_message());
+        CHECK_FALSE(s.app.has_message());
+        s.from_app(R"({"jsonrpc":"2.0","id":7,"result":{}})", 2);
+        CHECK(s.host.take() == R"({"jsonrpc":"2.0","id":7,"result":{}})");
+    }
+    SECTION("a question")
+    {
+        s.from_app(R"({"jsonrpc":"2.0","id":7,"method":"n","params":{"a":)" + deep + "}}", 2);
+        CHECK(s.app.take() == error_for("7", -32600, "the message is nested too deep"));
+        s.from_app(R"({"jsonrpc":"2.0","id":7,"result":{}})", 2);
+        CHECK(s.host.take() == R"({"jsonrpc":"2.0","id":7,"result":{}})");
+    }
+    SECTION("what the host says")
+    {
+        s.from_host(R"({"jsonrpc":"2.0","id":9,"method":"n","params":{"a":)" + deep + "}}");
+        CHECK(has(s.host.take(), R"("id":9,"error":{"code":-32700)"));
+        s.from_host(R"({"jsonrpc":"2.0","id":7,"result":{"a":)" + deep + "}}");
+        CHECK_FALSE(s.host.has_message());
+        CHECK_FALSE(s.app.has_message());
+        s.from_app(R"({"jsonrpc":"2.0","id":7,"result":{}})", 2);
+        CHECK(s.host.take() == R"({"jsonrpc":"2.0","id":7,"result":{}})");
+    }
+    CHECK(s.app.verdicts().empty()); // the exchange goes on
+    s.from_app(R"({"jsonrpc":"2.0","id":8,"result":{}})", 2);
+    CHECK(s.host.take() == R"({"jsonrpc":"2.0","id":8,"result":{}})");
+    CHECK(s.app.verdicts().size() == 1);
+    CHECK_FALSE(s.host.has_message());
+}
+
 TEST_CASE("Too many requests at a time are refused")
 {
     stage s;

@@ -2,6 +2,8 @@
 // What a handler asks of its client: the model, the user, the roots; and what it says of URLs.
 #include "script.hpp"
 
+#include <limits>
+
 using namespace script;
 
 namespace
@@ -457,6 +459,87 @@ TEST_CASE("A relay passes params and results on as they are")
         "2025-11-25", R"({"sampling":{}})");
     const heard question = s.peer.expect("sampling/createMessage");
     CHECK(has(question.text, R"("params":{"future":[1],"messages":[]})"));
-    question.reply(R"({"new":true})");
-    CHECK(s.told == R"({"new":true})");
+    question.reply(R"({"new":true,"role":"user","model":"m","content":[]})");
+    CHECK(s.told == R"({"new":true,"role":"user","model":"m","content":[]})");
+}
+
+namespace
+{
+
+comcp::task<std::string> relay_sampling(comcp::context ctx, json::object params)
+{
+    const json::object got = co_await ctx.sample(std::move(params));
+    std::string text;
+    comcp::write_value(text, got);
+    co_return text;
+}
+
+comcp::task<std::string> relay_elicitation(comcp::context ctx, json::object params)
+{
+    const json::object got = co_await ctx.elicit(std::move(params));
+    std::string text;
+    comcp::write_value(text, got);
+    co_return text;
+}
+
+} // namespace
+
+TEST_CASE("An answer that lacks what it must have is an error, also for a relay [H-11] [H-23] [H-27]")
+{
+    const auto [sampling, answer] = GENERATE(table<bool, const char*>({
+        {true, R"({"new":true})"},
+        {true, R"({"role":"user","content":[]})"},
+        {true, R"({"role":"user","model":"m","content":{"type":"text"}})"},
+        {false, "{}"},
+        {false, R"({"action":"agreed"})"},
+        {false, R"({"action":"accept","content":7})"},
+        {false, R"({"action":"accept"})"},
+        {false, R"({"action":"accept","content":{"name":7}})"},
+    }));
+    const bool by_model = sampling;
+    asking_stage s;
+    s.ask_with(
+        [by_model](comcp::context& ctx) {
+            if (by_model) return relay_sampling(ctx, parse(R"({"messages":[],"maxTokens":1})"));
+            return relay_elicitation(ctx, parse(R"({"message":"m","requestedSchema":{"type":"object",)"
+                                                R"("properties":{"name":{"type":"string"}},"required":["name"]}})"));
+        },
+        "2025-11-25", R"({"sampling":{},"elicitation":{}})");
+    s.peer.expect(by_model ? "sampling/createMessage" : "elicitation/create").reply(answer);
+    INFO(s.told);
+    CHECK(s.told.starts_with("invalid_message: "));
+    CHECK(s.fate == outcome::completed);
+}
+
+TEST_CASE("A relay sends no elicitation that nobody could answer [H-20] [H-24]")
+{
+    const auto* params = GENERATE(R"({})", R"({"message":"m"})", R"({"message":"m","mode":"url","url":"https://x/"})",
+                                  R"({"message":"m","mode":"new","requestedSchema":{}})",
+                                  R"({"mode":"url","url":"https://x/","elicitationId":"e"})");
+    asking_stage s;
+    s.ask_with([params](comcp::context& ctx) { return relay_elicitation(ctx, parse(params)); }, "2025-11-25",
+               R"({"elicitation":{"form":{},"url":{}}})");
+    INFO(s.told);
+    CHECK(s.told.starts_with("invalid_argument: "));
+    CHECK(s.nothing_sent());
+}
+
+TEST_CASE("A number that is not finite is not asked")
+{
+    static constexpr double infinite = std::numeric_limits<double>::infinity();
+    const int way = GENERATE(0, 1, 2, 3);
+    asking_stage s;
+    s.ask_with(
+        [way](comcp::context& ctx) {
+            if (way == 0) return relay_sampling(ctx, {{"messages", json::array()}, {"x", infinite}});
+            comcp::sampling_request asked("?", 5);
+            if (way == 1) asked.temperature = infinite;
+            if (way == 2) asked.meta["x"] = infinite;
+            if (way == 3) asked.metadata.emplace()["x"] = json::array{infinite};
+            return ask_model(ctx, std::move(asked));
+        },
+        "2025-11-25", R"({"sampling":{}})");
+    INFO(s.told);
+    CHECK(s.told.starts_with("invalid_argument: "));
+    CHECK(s.nothing_sent());
 }

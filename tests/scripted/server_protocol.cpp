@@ -350,6 +350,43 @@ TEST_CASE("A cancelled request leaves its batch, and a batch of only that gives 
     CHECK(s.peer.quiet());
 }
 
+TEST_CASE("Answers that wait for others of their batch are bounded, to the byte")
+{
+    const std::size_t over = GENERATE(0U, 1U);
+    comcp::server_options options;
+    options.limits.message = 1000;
+    server_stage s(options);
+    s.server.tool("wait", "", [] { return wait_for(10ms); });
+    std::string text;
+    s.server.tool("long", "", [&] { return text; });
+    s.begin("2025-03-26");
+    const auto said = [](const std::string& what) {
+        return R"({"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":")" + what + R"("}]}})";
+    };
+    text.assign(1000 - said("").size() + over, 'x');
+    s.peer.say(R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"long"}},)"
+               R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait"}}])");
+    const std::string why = R"("error":{"code":-32603,"message":"the answers to batches are too long",)"
+                            R"("data":{"retryable":true}}})";
+    // Another batch has no more room beside it, what is no batch has.
+    s.peer.say(R"([{"jsonrpc":"2.0","id":3,"method":"ping"}])");
+    if (over) CHECK(s.peer.next() == "[" + pong("3") + "]");
+    else CHECK(s.peer.next() == R"([{"jsonrpc":"2.0","id":3,)" + why + "]");
+    s.peer.call("1", "long");
+    CHECK(s.peer.next() == said(text));
+    s.advance(10ms);
+    const std::string last = s.peer.next();
+    if (over) {
+        CHECK(last == R"([{"jsonrpc":"2.0","id":1,)" + why +
+                          R"(,{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}])");
+    } else {
+        CHECK(last == "[" + said(text) + R"(,{"jsonrpc":"2.0","id":2,)" + why + "]");
+    }
+    // What was written is not counted any more.
+    s.peer.say(R"([{"jsonrpc":"2.0","id":3,"method":"ping"}])");
+    CHECK(s.peer.next() == "[" + pong("3") + "]");
+}
+
 TEST_CASE("A malformed answer in a batch does not keep the rest of the batch from its answer")
 {
     server_stage s;

@@ -398,6 +398,86 @@ TEST_CASE("A typed result with a number that is not finite has failed")
     CHECK(*seen == std::vector<std::string>(3, "1: a number of the result is not finite"));
 }
 
+TEST_CASE("A number that is not finite is told as a failure wherever a result has it")
+{
+    static constexpr double infinite = std::numeric_limits<double>::infinity();
+    static constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+    comcp::policy_state<failures_observed> state;
+    const auto seen = state.observer.seen;
+    basic_server_stage<failures_observed> s({}, state);
+    comcp::manual_executor host;
+    const bool elsewhere = GENERATE(false, true);
+    if (elsewhere) s.server.handlers_on(host.executor());
+    std::size_t results = 0;
+    const auto add = [&](void (*spoil)(comcp::tool_result&)) {
+        s.server.tool("t" + std::to_string(results++), "", [spoil] {
+            comcp::tool_result made = comcp::tool_result::text("x");
+            spoil(made);
+            return made;
+        });
+    };
+    add([](comcp::tool_result& made) { made.structured = json::value{{"a", {1, no_number}}}; });
+    add([](comcp::tool_result& made) { made.structured = -infinite; });
+    add([](comcp::tool_result& made) { made.meta["x"] = infinite; });
+    add([](comcp::tool_result& made) { made.extra["x"] = infinite; });
+    add([](comcp::tool_result& made) { made.content[0].meta["x"] = infinite; });
+    add([](comcp::tool_result& made) { made.content[0].extra["x"] = json::array{no_number}; });
+    add([](comcp::tool_result& made) { made.content[0].annotations.emplace().priority = infinite; });
+    add([](comcp::tool_result& made) { made.content[0].annotations.emplace().extra["x"] = infinite; });
+    add([](comcp::tool_result& made) {
+        made.content[0].block = comcp::unknown_content{json::object{{"type", "new"}, {"x", infinite}}};
+    });
+    add([](comcp::tool_result& made) {
+        auto contents = comcp::resource_contents::of_text("x://a", "a");
+        contents.extra["_meta"] = json::object{{"x", infinite}};
+        made.content[0].block = contents;
+    });
+    s.server.tool("value", "", [] { return json::value{{"a", infinite}}; });
+    s.server.tool("list", "", [] { return json::value{infinite}; });
+    s.server.tool("number", "", [] { return no_number; });
+    s.server.prompt("p", "", [] {
+        comcp::prompt_result made(comcp::prompt_message::user("hi"));
+        made.meta["x"] = infinite;
+        return made;
+    });
+    s.server.prompt("q", "", [] {
+        comcp::prompt_message made = comcp::prompt_message::user("hi");
+        made.content.meta["x"] = infinite;
+        return made;
+    });
+    s.server.resource("x://r", "r", [] {
+        auto contents = comcp::resource_contents::of_text("x://r", "a");
+        contents.extra["x"] = infinite;
+        return contents;
+    });
+    s.begin();
+    const auto answer = [&] {
+        s.settle();
+        while (host.pump(100) != 0) s.settle();
+        return s.peer.next();
+    };
+    for (std::size_t i = 0; i < results; ++i) {
+        INFO(i);
+        s.peer.call("1", "t" + std::to_string(i));
+        CHECK(answer() == failed("1", "the tool failed"));
+    }
+    for (const auto* tool : {"value", "list", "number"}) {
+        INFO(tool);
+        s.peer.call("1", tool);
+        CHECK(answer() == failed("1", "the tool failed"));
+    }
+    const std::string refused =
+        R"({"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the result could not be written"}})";
+    s.peer.ask("1", "prompts/get", R"({"name":"p"})");
+    CHECK(answer() == refused);
+    s.peer.ask("1", "prompts/get", R"({"name":"q"})");
+    CHECK(answer() == refused);
+    s.peer.ask("1", "resources/read", R"({"uri":"x://r"})");
+    CHECK(answer() == refused);
+    CHECK(s.peer.quiet());
+    CHECK(*seen == std::vector<std::string>(results + 6, "1: a number of the result is not finite"));
+}
+
 TEST_CASE("What a handler throws because it was cancelled is no failure")
 {
     comcp::policy_state<failures_observed> state;

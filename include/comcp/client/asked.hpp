@@ -27,15 +27,20 @@ namespace comcp::inline COMCP_ABI::detail
 /// caller's.
 using question_handler = std::function<task<std::string>(json::object, client_context&)>;
 
+/// JSON has no word for NaN and the infinities, and null would be something else. *Errors*: request_error (-32603).
+[[noreturn]] void refuse_not_finite();
+
 // The two kinds of questions. `read` and `check` throw request_error (-32602) for what the client did not declare or
-// what breaks the rules; `read` also for what cannot be read.
+// what breaks the rules, and for what cannot be read; but a relay may get a sampling_question that we cannot read.
+// `check_answer` throws request_error (-32603) for an answer that lacks what it must have.
 
 struct sampling_question
 {
     using request = sampling_request;
     using result = sampling_result;
     static request read(const json::object& params, const client_context& of);
-    static void check(const json::object& params, const client_context& of);
+    static request check(const json::object& params, const client_context& of);
+    static void check_answer(const request& asked, const json::object& given);
     static std::string write(const request& asked, result given, const client_context& of);
 };
 
@@ -44,7 +49,8 @@ struct elicitation_question
     using request = elicitation_request;
     using result = elicitation_result;
     static request read(const json::object& params, const client_context& of);
-    static void check(const json::object& params, const client_context& of);
+    static request check(const json::object& params, const client_context& of);
+    static void check_answer(const request& asked, const json::object& given);
     /// Fills what the user left out with the defaults of the form, and throws request_error (-32603) when the answer
     /// does not fit it.
     static std::string write(const request& asked, result given, const client_context& of);
@@ -83,13 +89,14 @@ task<std::string> answer_typed(std::shared_ptr<F> handler, json::object params, 
 template <class Question, class F>
 task<std::string> answer_raw(std::shared_ptr<F> handler, json::object params, client_context& of)
 {
-    Question::check(params, of);
+    const typename Question::request asked = Question::check(params, of);
     using returned = decltype(ask_handler(*handler, std::move(params), of));
     static_assert(std::same_as<returned, task<json::object>>, "a raw handler returns task<json::object>");
     returned answering = ask_handler(*handler, std::move(params), of);
     const json::object given = co_await std::move(answering);
+    Question::check_answer(asked, given);
     std::string text;
-    write_value(text, given);
+    if (!write_value(text, given)) refuse_not_finite();
     co_return text;
 }
 

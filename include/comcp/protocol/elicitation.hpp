@@ -103,7 +103,8 @@ public:
 /// schema, or mode url without a URL or id.
 result<elicitation_request> read_elicitation_request(const json::object& from);
 
-/// Reads what a client answered. A fault when the action is missing or not known: nothing may be taken for consent.
+/// Reads what a client answered. A fault when the action is missing or not known, since nothing may be taken for
+/// consent, and when the content of what is accepted is no object.
 result<elicitation_result> read_elicitation_result(const json::object& from);
 
 /// Whether a client declared the mode of a request; nothing when it did, else the fault (`errc::unsupported`). A

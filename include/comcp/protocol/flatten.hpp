@@ -23,7 +23,9 @@ namespace detail
 /// The text of one block. Revisions that lack a kind of block get this text in its place.
 std::string block_text(const content& block);
 
-/// The JSON of the structured content: as it was received when that is known, so that all digits of numbers are there.
+/// Appends the JSON of the structured content: as it was received when that is known, so that all digits of numbers are
+/// there. False when a number in it was not finite: then there is null in its place.
+bool write_structured(std::string& out, const tool_result& from);
 std::string structured_text(const tool_result& from);
 
 /// Whether a text block already says all that the structured content does. Servers that wrap a plain value as

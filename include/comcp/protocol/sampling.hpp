@@ -162,7 +162,8 @@ public:
 /// beyond `max_content_blocks` are a fault too, because a conversation with a hole means something else.
 result<sampling_request> read_sampling_request(const json::object& from);
 
-/// Reads what a client answered. A fault when there is no content at all.
+/// Reads what a client answered. A fault when it has no role, no model or no content, or a block that lacks what its
+/// type requires. A plain string in place of a block is taken for a text, and blocks of other types are kept.
 result<sampling_result> read_sampling_result(const json::object& from);
 
 /// The rules of a request, for the server before it sends and for the client before it asks its model (2025-11-25,

@@ -98,13 +98,16 @@ public:
     /// Asks the client's model (2025-11-25, sampling). *Errors*: errc::invalid_argument, not sent, when tool uses and
     /// their results do not fit together (H-14).
     task<sampling_result> sample(sampling_request asked, request_options options = {});
-    /// The same with params and result as the specification has them, neither checked nor converted: for relays.
+    /// The same with params and result as the specification has them, not converted: for relays. *Errors*:
+    /// errc::invalid_argument, not sent, for a number that is not finite; errc::invalid_message for a result that lacks
+    /// what it must have.
     task<json::object> sample(json::object params);
 
     /// Asks the user, with a form or by a URL (2025-11-25, elicitation). What is accepted fits the form. Not for
     /// secrets: those need a URL (H-25). *Errors*: errc::invalid_argument, not sent, when the schema is no form.
     task<elicitation_result> elicit(elicitation_request asked, request_options options = {});
-    /// The same as for `sample`.
+    /// The same as for `sample`. *Errors*: also errc::invalid_argument, not sent, for params that lack what they must
+    /// have; what is accepted fits the form.
     task<json::object> elicit(json::object params);
     /// A form made of a struct: `const auto got = co_await ctx.elicit<booking>("For when?"); if (got) use(got->day);`
     template <form_struct T>

@@ -50,7 +50,7 @@ public:
     void send_result(const tool_result& value) const;
     /// The text of an object, which becomes `structuredContent` and a text copy of it (F-8).
     void send_structured(std::string_view object) const;
-    /// A number of a typed result is NaN or infinite: JSON has no word for it, and null would break the schema.
+    /// A number of the result is NaN or infinite: JSON has no word for it, and null would be something else.
     void send_not_finite() const;
     void send_failure(std::string_view text) const;
     /// The current exception as a result. A cancelled call has nobody to tell: its answer is dropped on the way.
@@ -70,6 +70,8 @@ public:
 private:
     template <class Write>
     void send(Write write) const;
+    template <class Write>
+    void send_if_finite(Write write) const;
     bool owes_structure() const;
     void send_unstructured() const;
     /// Tells the observer why a handler failed.

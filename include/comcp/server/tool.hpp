@@ -41,7 +41,7 @@ void send_return(const reply& to, R& value)
     } else if constexpr (std::same_as<R, json::value> || std::same_as<R, raw_json>) {
         // Of any type: what is not an object is wrapped for these revisions.
         std::string text;
-        write_json(text, value);
+        if (!write_json(text, value)) return to.send_not_finite();
         if (text.starts_with('{')) return to.send_structured(text);
         tool_result made;
         if constexpr (std::same_as<R, json::value>) made.structured = std::move(value);
@@ -52,7 +52,7 @@ void send_return(const reply& to, R& value)
                       "a tool returns text, content, a tool_result, JSON, a number, or a struct described with "
                       "BOOST_DESCRIBE_STRUCT");
         std::string text;
-        write_json(text, value);
+        if (!write_json(text, value)) return to.send_not_finite();
         to.send_text(text);
     }
 }

@@ -44,6 +44,8 @@ struct answer_route
     std::shared_ptr<gathered_answers> gathered;
 
     bool in_batch() const { return gathered && gathered->in_batch; }
+    /// What is written goes into the array of a batch, and not to middleware first.
+    bool joins_batch() const { return gathered && !gathered->for_chain; }
 };
 
 /// Thread rule: the session's executor, but for `cancelled` and for what `emit_on` says. Handlers on another executor

@@ -185,6 +185,7 @@ public:
             out.resize(start);
             rpc::write_error(out, &id, rpc_code::internal_error, "the result could not be written");
         }
+        if (route.joins_batch() && !fits_batches(out.size() - start)) refuse_in_batch(out, start, id);
         end_answer(out, route);
     }
 
@@ -413,6 +414,10 @@ private:
     /// The call with this id; a string is taken for the number that it spells, since some peers answer 1 with "1".
     pending_call* find(const rpc::id& id) const;
 
+    /// Whether what came there may end the call. 2025-11-25, transports: the stream of a POST has the answer to its
+    /// request. What a client hears on none in particular (a pipe, the old HTTP+SSE, the GET stream) may answer any.
+    bool answers_on(const pending_call& call, exchange_id on) const;
+
     void on_answer(const rpc::message& message, exchange_id exchange);
 
     fault refusal(const json::object& object);
@@ -434,6 +439,8 @@ private:
     void end_answer(std::string& out, const answer_route& route);
 
     void answer_gathered(const answer_route& route);
+    bool fits_batches(std::size_t answer) const { return batch_bytes_ + answer <= limits_.message; }
+    static void refuse_in_batch(std::string& out, std::size_t start, const rpc::id& id);
     void give_up_answer(inbound& request);
     void give_up_gathered(const rpc::id& id, const gathered_answers& answers);
     /// The handler whose answer is gathered there, while it is in flight.
@@ -546,6 +553,7 @@ private:
     std::size_t answered_handlers_ = 0; // of these, answered and about to end
     std::size_t held_bytes_ = 0;
     std::size_t answer_bytes_ = 0; // queued since the output was last empty
+    std::size_t batch_bytes_ = 0;  // gathered for batches that miss an answer
     std::size_t message_start_ = 0;
 
     waiter drained_;             // the paused reader

@@ -73,6 +73,9 @@ private:
 /// It also ends when the host, or an application behind a socket, takes nothing of what waits for it for the stall
 /// limit (30 s): an end of the other side would not be seen meanwhile.
 ///
+/// A look-up of a name cannot be stopped. A bridge that ends meanwhile does not wait for it: its thread, and the loop
+/// that it belongs to, are left to the end of the process.
+///
 /// *Result*: the exit status: 0 when the host ended it, 1 after an error, which is told on stderr.
 int run_bridge(std::string_view where, bridge_options options = {});
 

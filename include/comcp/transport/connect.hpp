@@ -26,6 +26,14 @@ namespace comcp::inline COMCP_ABI
 /// *Cancellation*: terminal; errc::cancelled.
 task<stream_socket> connect_socket(socket_address to, duration within, std::string name = {});
 
+namespace detail
+{
+
+/// Whether a look-up still runs in the context, so that its destructor would wait.
+bool is_looking_up(asio::execution_context& in);
+
+} // namespace detail
+
 } // namespace comcp::inline COMCP_ABI
 
 #if !defined(COMCP_SEPARATE)

@@ -79,7 +79,7 @@ private:
     void settle(exchange_id on);
     void send_to_host(std::string_view text);
     void refuse_to_app(const rpc::id& id, std::string_view why);
-    void on_oversized(const transport_event& event);
+    void on_unread(const rpc::oversize_facts& facts, exchange_id on, std::string_view why);
     void on_failed(exchange_id on, const fault& why);
     void on_closed(exchange_id on);
 

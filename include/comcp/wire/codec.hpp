@@ -118,36 +118,37 @@ public:
     /// Params of notifications/message.
     virtual void write_log_params(std::string& out, const log_message& message, revision at) const = 0;
 
-    // ---- items and results
+    // ---- items and results. False when a number was NaN or infinite, which JSON has no word for: then there is null
+    // ---- in its place.
 
     /// One item of a list of tools.
-    virtual void write_tool(std::string& out, const tool& item, revision at) const = 0;
+    virtual bool write_tool(std::string& out, const tool& item, revision at) const = 0;
     /// One content block.
-    virtual void write_content(std::string& out, const content& block, revision at) const = 0;
+    virtual bool write_content(std::string& out, const content& block, revision at) const = 0;
     /// The result of tools/call.
-    virtual void write_tool_result(std::string& out, const tool_result& value, revision at) const = 0;
+    virtual bool write_tool_result(std::string& out, const tool_result& value, revision at) const = 0;
     /// The result of tools/call that is one text block.
     virtual void write_text_result(std::string& out, std::string_view text, bool is_error, revision at) const = 0;
     /// One item of a list of resources.
-    virtual void write_resource(std::string& out, const resource& item, revision at) const = 0;
+    virtual bool write_resource(std::string& out, const resource& item, revision at) const = 0;
     /// One item of a list of resource templates.
-    virtual void write_resource_template(std::string& out, const resource_template& item, revision at) const = 0;
+    virtual bool write_resource_template(std::string& out, const resource_template& item, revision at) const = 0;
     /// One of the contents of a resource.
-    virtual void write_resource_contents(std::string& out, const resource_contents& item, revision at) const = 0;
+    virtual bool write_resource_contents(std::string& out, const resource_contents& item, revision at) const = 0;
     /// The result of resources/read.
-    virtual void write_resource_result(std::string& out, const resource_result& value, revision at) const = 0;
+    virtual bool write_resource_result(std::string& out, const resource_result& value, revision at) const = 0;
     /// One item of a list of prompts.
-    virtual void write_prompt(std::string& out, const prompt& item, revision at) const = 0;
+    virtual bool write_prompt(std::string& out, const prompt& item, revision at) const = 0;
     /// The result of prompts/get.
-    virtual void write_prompt_result(std::string& out, const prompt_result& value, revision at) const = 0;
+    virtual bool write_prompt_result(std::string& out, const prompt_result& value, revision at) const = 0;
     /// The result of completion/complete: at most 100 values.
-    virtual void write_completion(std::string& out, const completion& value, revision at) const = 0;
+    virtual bool write_completion(std::string& out, const completion& value, revision at) const = 0;
     /// The result of roots/list.
-    virtual void write_roots(std::string& out, const root_list& roots, revision at) const = 0;
+    virtual bool write_roots(std::string& out, const root_list& roots, revision at) const = 0;
     /// The result of sampling/createMessage. Before 2025-11-25 it has one block: several become one text.
-    virtual void write_sampling_result(std::string& out, const sampling_result& value, revision at) const = 0;
+    virtual bool write_sampling_result(std::string& out, const sampling_result& value, revision at) const = 0;
     /// The result of elicitation/create: only an accepted form has content.
-    virtual void write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
+    virtual bool write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
                                           revision at) const = 0;
 
 protected:

@@ -54,10 +54,12 @@ constexpr revision negotiate(std::string_view offered) noexcept
 namespace detail
 {
 
-void write_icons(std::string& out, const std::vector<icon>& icons);
+// False when a number in them was not finite: then there is null in its place.
+
+bool write_icons(std::string& out, const std::vector<icon>& icons);
 
 /// Appends members that were kept, each with a comma before it, less the one that is named.
-void write_kept(std::string& out, const json::object& members, std::string_view without = {});
+bool write_kept(std::string& out, const json::object& members, std::string_view without = {});
 
 void write_identity(std::string& out, const identity& who, revision at);
 

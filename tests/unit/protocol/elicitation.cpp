@@ -76,7 +76,9 @@ TEST_CASE("an answer is accept, decline or cancel, and only what is accepted has
     CHECK(declined->action == elicitation_action::decline);
     CHECK(declined->content.empty());
     CHECK(comcp::read_elicitation_result(object(R"({"action":"cancel"})"))->action == elicitation_action::cancel);
-    for (const char* text : {"{}", R"({"action":"yes"})", R"({"action":true})"}) {
+    CHECK(comcp::read_elicitation_result(object(R"({"action":"cancel","content":7})")).has_value());
+    for (const char* text :
+         {"{}", R"({"action":"yes"})", R"({"action":true})", R"({"action":"accept","content":[1]})"}) {
         CHECK_FALSE(comcp::read_elicitation_result(object(text)).has_value());
     }
 }

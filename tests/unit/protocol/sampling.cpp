@@ -121,15 +121,44 @@ TEST_CASE("an answer to sampling has one block or several", "[protocol][H-11]")
     CHECK(one->stop_reason == "endTurn");
     CHECK(one->oddities.empty());
 
-    const auto several = comcp::read_sampling_result(
-        object(R"({"content":[{"type":"text","text":"a"},{"type":"tool_use","id":"1","name":"n","input":{}}],"y":1})"));
+    const auto several = comcp::read_sampling_result(object(
+        R"({"role":"user","model":"","content":["b",{"type":"new"},{"type":"text","text":"a"},{"type":"tool_use","id":"1","name":"n","input":{}}],"y":1})"));
     REQUIRE(several.has_value());
-    CHECK(several->role == role::assistant);
-    CHECK(several->content.at(1).get_if<comcp::tool_use_content>()->name == "n");
+    CHECK(several->role == role::user);
+    CHECK(several->model.empty());
+    CHECK(*several->content.at(0).as_text() == "b");
+    CHECK(several->content.at(3).get_if<comcp::tool_use_content>()->name == "n");
     CHECK(several->extra.contains("y"));
-    CHECK(several->oddities == std::vector<std::string>{"role is neither user nor assistant", "no model is named"});
+    CHECK(several->oddities == std::vector<std::string>{"content block is a plain string",
+                                                        "unknown or malformed content block of type new"});
+}
 
-    CHECK_FALSE(comcp::read_sampling_result(object(R"({"role":"assistant","model":"m"})")).has_value());
+TEST_CASE("an answer to sampling that lacks what it must have is none", "[protocol][H-11]")
+{
+    const auto [text, what] = GENERATE(table<const char*, const char*>({
+        {R"({})", "is neither the user's nor the assistant's"},
+        {R"({"content":{"type":"text","text":"a"},"model":"m"})", "is neither the user's nor the assistant's"},
+        {R"({"role":"model","content":{"type":"text","text":"a"},"model":"m"})",
+         "is neither the user's nor the assistant's"},
+        {R"({"role":"user","content":{"type":"text","text":"a"}})", "names no model"},
+        {R"({"role":"user","content":{"type":"text","text":"a"},"model":7})", "names no model"},
+        {R"({"role":"user","model":"m"})", "has no content"},
+        {R"({"role":"user","model":"m","content":null})", "has no content"},
+        {R"({"role":"user","model":"m","content":7})", "has a malformed block of content"},
+        {R"({"role":"user","model":"m","content":{}})", "has a malformed block of content"},
+        {R"({"role":"user","model":"m","content":{"type":"text"}})", "has a malformed block of content"},
+        {R"({"role":"user","model":"m","content":[{"type":"text","text":"a"},7]})", "has a malformed block of content"},
+        {R"({"role":"user","model":"m","content":{"type":"image"}})", "has a malformed block of content"},
+        {R"({"role":"user","model":"m","content":{"type":"audio"}})", "has a malformed block of content"},
+        {R"({"role":"user","model":"m","content":{"type":"tool_result"}})", "has a malformed block of content"},
+        {R"({"role":"user","model":"m","content":{"type":"tool_use","id":"1","name":"t"}})",
+         "has a malformed block of content"},
+    }));
+    INFO(text);
+    const auto read = comcp::read_sampling_result(object(text));
+    REQUIRE_FALSE(read.has_value());
+    CHECK(read.error().code == comcp::errc::invalid_message);
+    CHECK(read.error().text == "the answer to a sampling request " + std::string(what));
 }
 
 TEST_CASE("a client that lacks sampling, or tools in it, is not asked for them", "[protocol][H-13]")

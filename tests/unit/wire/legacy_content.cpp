@@ -19,7 +19,7 @@ constexpr revision r4 = revision::r2025_11_25;
 comcp::json::value json_of(std::string_view text) { return comcp::parse_json(text, 64).value(); }
 
 template <class Value>
-std::string written(void (comcp::wire::codec::*write)(std::string&, const Value&, revision) const, const Value& value,
+std::string written(bool (comcp::wire::codec::*write)(std::string&, const Value&, revision) const, const Value& value,
                     revision at)
 {
     std::string out;

@@ -61,7 +61,7 @@ COMCP_DECL void client_session::on_request(const rpc::message& request, const an
         return session_.answer_error(&request.id, route, rpc_code::method_not_found, "no such method"); // B-6
     if (request.method == method::roots_list && roots_)
         return session_.answer(request.id, route, [this](std::string& out) {
-            session_.codec().write_roots(out, *roots_, session_.spoken());
+            if (!session_.codec().write_roots(out, *roots_, session_.spoken())) refuse_not_finite();
         });
     if (request.method == method::sampling_create_message && options_->sampling())
         return ask(request, route, options_->sampling());

@@ -42,6 +42,8 @@ COMCP_DECL result<elicitation_result> read_elicitation_result(const json::object
          {elicitation_action::accept, elicitation_action::decline, elicitation_action::cancel}) {
         if (to_string(each) != action) continue;
         elicitation_result read(each);
+        if (read.accepted() && member(from, "content") && !object_member(from, "content"))
+            return fail(errc::invalid_message, "the content of an accepted elicitation is no object");
         if (read.accepted()) read.content = detail::owned_object_member(from, "content");
         read.meta = detail::owned_object_member(from, "_meta");
         read.extra = detail::unknown_members(from, {"action", "content", "_meta"});

@@ -98,16 +98,23 @@ COMCP_DECL std::string block_text(const content& block)
     return std::visit(visitor(), block.block);
 }
 
+COMCP_DECL bool write_structured(std::string& out, const tool_result& from)
+{
+    std::optional<std::string_view> kept;
+    if (!from.source.empty()) {
+        kept = member_source(from.source, "structuredContent");
+        const auto wrapper = kept ? std::nullopt : member_source(from.source, "toolResult");
+        if (wrapper) kept = member_source(*wrapper, "structuredContent");
+    }
+    if (!kept) return !from.structured || write_value(out, *from.structured);
+    out += *kept;
+    return true;
+}
+
 COMCP_DECL std::string structured_text(const tool_result& from)
 {
-    if (!from.source.empty()) {
-        if (const auto kept = member_source(from.source, "structuredContent")) return std::string(*kept);
-        if (const auto wrapper = member_source(from.source, "toolResult")) {
-            if (const auto kept = member_source(*wrapper, "structuredContent")) return std::string(*kept);
-        }
-    }
     std::string written;
-    if (from.structured) write_value(written, *from.structured);
+    write_structured(written, from);
     return written;
 }
 

@@ -113,17 +113,48 @@ COMCP_DECL result<sampling_request> read_sampling_request(const json::object& fr
     return read;
 }
 
+namespace detail
+{
+
+/// Whether a block that was read as `read` has what its type requires; of a type that is not known, nothing is.
+inline bool is_whole_block(const json::value& from, const content& read)
+{
+    const json::object* object = from.if_object();
+    if (read.get_if<tool_use_content>()) return object && object_member(*object, "input");
+    if (!read.get_if<unknown_content>()) return true;
+    const std::string_view type = object ? string_member(*object, "type").value_or("") : "";
+    for (const std::string_view known :
+         {"", "text", "image", "audio", "resource_link", "resource", "tool_use", "tool_result"})
+        if (type == known) return false;
+    return true;
+}
+
+inline bool are_whole_blocks(const json::value& from, const std::vector<content>& read)
+{
+    const json::array* items = from.if_array();
+    if (!items) return is_whole_block(from, read.front());
+    for (std::size_t i = 0; i < read.size(); ++i)
+        if (!is_whole_block((*items)[i], read[i])) return false;
+    return true;
+}
+
+} // namespace detail
+
 COMCP_DECL result<sampling_result> read_sampling_result(const json::object& from)
 {
-    const json::value* content = member(from, "content");
-    if (!content) return fail(errc::invalid_message, "the answer to a sampling request has no content");
-    sampling_result read;
+    const auto refuse = [](std::string_view what) {
+        return fail(errc::invalid_message, "the answer to a sampling request " + std::string(what));
+    };
     const auto who = parse_role(string_member(from, "role").value_or(std::string_view()));
-    if (who) read.role = *who;
-    else read.oddities.push_back("role is neither user nor assistant");
+    if (!who) return refuse("is neither the user's nor the assistant's");
+    if (!string_member(from, "model")) return refuse("names no model");
+    const json::value* content = member(from, "content");
+    if (!content) return refuse("has no content");
+    sampling_result read;
+    read.role = *who;
     detail::read_blocks(*content, &read_sampling_content, read.content, read.oddities);
+    if (!detail::are_whole_blocks(*content, read.content)) return refuse("has a malformed block of content");
     read.model = detail::text_member(from, "model");
-    if (read.model.empty()) read.oddities.push_back("no model is named");
     read.stop_reason = detail::text_member(from, "stopReason");
     read.meta = detail::owned_object_member(from, "_meta");
     read.extra = detail::unknown_members(from, {"role", "content", "model", "stopReason", "_meta"});

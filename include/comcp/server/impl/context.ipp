@@ -82,7 +82,10 @@ params_writer typed_params(const wire::codec& codec, Request asked, revision at)
 /// Params as they are; no progress is asked for.
 inline params_writer given_params(json::object params)
 {
-    return [params = std::move(params)](std::string& out, const progress_token*) { write_value(out, params); };
+    std::string text;
+    if (!write_value(text, params))
+        refuse_to_send(fail(errc::invalid_argument, "a number in the params is not finite"));
+    return [text = std::move(text)](std::string& out, const progress_token*) { out += text; };
 }
 
 inline params_writer no_params()
@@ -206,19 +209,23 @@ COMCP_DECL task<json::object> context::sample(json::object params)
         detail::refuse_to_send(fail(errc::unsupported, "the client did not declare tools in sampling"));
     write_params write = detail::given_params(std::move(params));
     json_result answer = co_await ask(method::sampling_create_message, std::move(write), request_options());
+    detail::received(read_sampling_result(answer.value));
     co_return std::move(answer.value);
 }
 
 COMCP_DECL task<json::object> context::elicit(json::object params)
 {
     require("elicitation");
-    elicitation_request as;
-    if (string_member(params, "mode") == "url") as.mode = elicitation_mode::url;
-    const revision since = as.mode == elicitation_mode::url ? revision::r2025_11_25 : revision::r2025_06_18;
+    auto as = read_elicitation_request(params);
+    if (!as) detail::refuse_to_send(std::move(as).error());
+    const bool form = as->mode == elicitation_mode::form;
+    const revision since = form ? revision::r2025_06_18 : revision::r2025_11_25;
     if (version() < since) detail::refuse_to_send(fail(errc::unsupported, "the revision of the session lacks it"));
-    if (auto wrong = check_elicitation(as, capabilities())) detail::refuse_to_send(std::move(*wrong)); // H-20
+    if (auto wrong = check_elicitation(*as, capabilities())) detail::refuse_to_send(std::move(*wrong)); // H-20
     write_params write = detail::given_params(std::move(params));
     json_result answer = co_await ask(method::elicitation_create, std::move(write), request_options());
+    const elicitation_result got = detail::received(read_elicitation_result(answer.value));
+    if (form && got.accepted()) detail::check_answer(as->requested_schema, got.content);
     co_return std::move(answer.value);
 }
 

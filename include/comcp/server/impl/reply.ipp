@@ -23,6 +23,11 @@
 namespace comcp::inline COMCP_ABI::detail
 {
 
+// What is told without saying why.
+inline constexpr std::string_view tool_failed = "the tool failed";
+// What the observer hears: JSON has no word for such a number, and null would be something else.
+inline constexpr const char* not_finite_text = "a number of the result is not finite";
+
 COMCP_DECL reply::reply(const handler_environment& shared, session& owner, const rpc::id& id, const answer_route& route,
                         bool owes_structure)
     : codec_(*shared.codec),
@@ -57,6 +62,22 @@ void reply::send(Write write) const
                });
 }
 
+/// The same for `write` that tells whether all numbers are finite. One that is not makes it an error.
+template <class Write>
+void reply::send_if_finite(Write write) const
+{
+    bool finite = true;
+    try {
+        send([&](std::string& out) {
+            finite = write(out);
+            if (!finite) throw error(fail(errc::invalid_argument, not_finite_text));
+        });
+    } catch (const error&) { // it was to go to the session from elsewhere
+        send_error(rpc_code::internal_error, "the result could not be written");
+    }
+    if (!finite) observe_failure(not_finite_text);
+}
+
 COMCP_DECL void reply::send_error(std::int64_t code, std::string_view message, std::string_view data) const
 {
     if (owner_) return owner_->answer_error(id_, *route_, code, message, data);
@@ -79,16 +100,17 @@ COMCP_DECL void reply::observe_failure(std::string_view why) const
 {
     if (owner_) return owner_->observer().handler_failed(id_->text(), why);
     if (context_->cancelled()) return; // what it was made to throw
-    on_session(shared_, context_->request(), context_->elsewhere(),
-               [request = context_->request(), why = std::string(why)](session& owner) {
-                   owner.observer().handler_failed(request->id().text(), why);
-               });
+    const auto tell = [of = shared_.owner, request = context_->request(), why = std::string(why)] {
+        if (const auto owner = of.lock()) owner->observer().handler_failed(request->id().text(), why);
+    };
+    if (context_->elsewhere()) shared_.home->post(tell);
+    else tell();
 }
 
 COMCP_DECL void reply::send_unstructured() const
 {
     observe_failure("the tool declared an output schema, and its result has no structured content");
-    send_failure("the tool failed");
+    send_failure(tool_failed);
 }
 
 COMCP_DECL void reply::send_nothing() const
@@ -106,7 +128,15 @@ COMCP_DECL void reply::send_text(std::string_view text) const
 COMCP_DECL void reply::send_result(const tool_result& value) const
 {
     if (!value.structured && !value.is_error && owes_structure()) return send_unstructured();
-    send([&](std::string& out) { codec_.write_tool_result(out, value, shared_.peer->version); });
+    bool finite = true;
+    send([&](std::string& out) {
+        const std::size_t start = out.size();
+        finite = codec_.write_tool_result(out, value, shared_.peer->version);
+        if (finite) return;
+        out.resize(start);
+        codec_.write_text_result(out, tool_failed, true, shared_.peer->version);
+    });
+    if (!finite) observe_failure(not_finite_text);
 }
 
 COMCP_DECL void reply::send_structured(std::string_view object) const
@@ -121,8 +151,8 @@ COMCP_DECL void reply::send_structured(std::string_view object) const
 
 COMCP_DECL void reply::send_not_finite() const
 {
-    observe_failure("a number of the result is not finite");
-    send_failure("the tool failed");
+    observe_failure(not_finite_text);
+    send_failure(tool_failed);
 }
 
 COMCP_DECL void reply::send_failure(std::string_view text) const
@@ -132,17 +162,17 @@ COMCP_DECL void reply::send_failure(std::string_view text) const
 
 COMCP_DECL void reply::send_resource(const resource_result& value) const
 {
-    send([&](std::string& out) { codec_.write_resource_result(out, value, shared_.peer->version); });
+    send_if_finite([&](std::string& out) { return codec_.write_resource_result(out, value, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_prompt(const prompt_result& value) const
 {
-    send([&](std::string& out) { codec_.write_prompt_result(out, value, shared_.peer->version); });
+    send_if_finite([&](std::string& out) { return codec_.write_prompt_result(out, value, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_completion(const completion& value) const
 {
-    send([&](std::string& out) { codec_.write_completion(out, value, shared_.peer->version); });
+    send_if_finite([&](std::string& out) { return codec_.write_completion(out, value, shared_.peer->version); });
 }
 
 COMCP_DECL void reply::send_resource_not_found(std::string_view uri) const
@@ -190,10 +220,10 @@ COMCP_DECL void reply::send_tool_exception() const
         send_error(refusal.code(), refusal.what());
     } catch (const std::exception& other) {
         observe_failure(other.what());
-        send_failure("the tool failed");
+        send_failure(tool_failed);
     } catch (...) {
         observe_failure("an unknown exception");
-        send_failure("the tool failed");
+        send_failure(tool_failed);
     }
 }
 

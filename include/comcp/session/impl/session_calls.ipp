@@ -96,6 +96,11 @@ COMCP_DECL pending_call* session::find(const rpc::id& id) const
     return number ? calls_.find(*number) : nullptr;
 }
 
+COMCP_DECL bool session::answers_on(const pending_call& call, exchange_id on) const
+{
+    return role_->serves() || on == pipe_exchange || on == exchange_of(call);
+}
+
 COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
 {
     if (!message.has_id) return on_error_without_id(message, on);
@@ -110,6 +115,7 @@ COMCP_DECL void session::on_answer(const rpc::message& message, exchange_id on)
         }
         return;
     }
+    if (!answers_on(*call, on)) return note_bad("an answer to the request of another exchange", message.text);
     const exchange_id exchange = exchange_of(*call);
     if (message.type == rpc::message::kind::error) {
         call->end(refusal(*message.error));

@@ -268,6 +268,7 @@ COMCP_DECL void session::on_unreadable(const rpc::parsed& read, std::string_view
     // Without a method it is somebody's answer, if anything (SHAPE 47).
     const bool answers = too_deep ? deep.has_result || deep.has_error : read.has_jsonrpc && !read.has_method;
     pending_call* call = id && answers ? find(*id) : nullptr;
+    if (call && !answers_on(*call, route.exchange)) call = nullptr;
     const bool is_answer = too_deep ? (deep.has_result || deep.has_error) && !deep.has_method : read.is_answer;
     if (role_->serves() && !call && is_answer) {
         // Its id is one of ours. An error that carried it would answer a request of the peer that has the same one.
@@ -304,7 +305,7 @@ COMCP_DECL void session::on_oversized(const rpc::oversize_facts& facts, exchange
         return;
     }
     if (facts.id_known) {
-        if (pending_call* call = find(facts.id)) {
+        if (pending_call* call = find(facts.id); call && answers_on(*call, exchange)) {
             fault why = fail(errc::too_large, "the answer of " + std::to_string(facts.bytes) +
                                                   " bytes is over the limit of " + std::to_string(limits_.message));
             why.fate = outcome::unknown;
@@ -378,15 +379,24 @@ COMCP_DECL std::string& session::begin_answer(const answer_route& route, int sta
 {
     if (!route.gathered) return begin_message({route.exchange, send_hint::kind::answer, status});
     std::string& out = route.gathered->text;
+    message_start_ = out.size();
     if (!route.gathered->for_chain) out += out.empty() ? '[' : ',';
     return out;
 }
 
 COMCP_DECL void session::end_answer(std::string& out, const answer_route& route)
 {
+    if (route.joins_batch()) batch_bytes_ += out.size() - message_start_;
     if (route.gathered) return answer_gathered(route);
     answer_bytes_ += out.size() - message_start_;
     end_message(out);
+}
+
+COMCP_DECL void session::refuse_in_batch(std::string& out, std::size_t start, const rpc::id& id)
+{
+    out.resize(start);
+    rpc::write_error(out, &id, rpc_code::internal_error, "the answers to batches are too long",
+                     R"({"retryable":true})");
 }
 
 COMCP_DECL void session::give_up_answer(inbound& request)
@@ -411,6 +421,7 @@ COMCP_DECL void session::answer_gathered(const answer_route& route)
         if (role_->serves()) wire_->complete(batch.exchange); // that of a client is its own call's
         return;
     }
+    batch_bytes_ -= batch.text.size();
     std::string& out = begin_message({batch.exchange, send_hint::kind::answer});
     out += batch.text;
     out += ']';

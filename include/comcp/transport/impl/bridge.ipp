@@ -10,6 +10,7 @@
 #include <comcp/policy/reconnect.hpp>
 #include <comcp/task.hpp>
 #include <comcp/transport/byte_bridge.hpp>
+#include <comcp/transport/connect.hpp>
 #include <comcp/transport/message_bridge.hpp>
 #include <comcp/transport/stdio.hpp>
 #include <comcp/transport/taken_standard.hpp>
@@ -32,6 +33,24 @@ namespace comcp::inline COMCP_ABI
 
 namespace detail
 {
+
+/// The loop of a bridge. While a name is looked up its destructor would wait for the answer, which nobody needs any
+/// more: then the loop is left to the process, as it is.
+class bridge_loop
+{
+public:
+    bridge_loop() = default;
+    bridge_loop(const bridge_loop&) = delete;
+    bridge_loop& operator=(const bridge_loop&) = delete;
+    ~bridge_loop()
+    {
+        if (is_looking_up(*io_)) static_cast<void>(io_.release());
+    }
+    asio::io_context& operator*() { return *io_; }
+
+private:
+    std::unique_ptr<asio::io_context> io_ = std::make_unique<asio::io_context>(1);
+};
 
 /// Runs a bridge of either kind until its end. A signal ends it in order, and at once while it is still opening.
 /// *Errors*: those of its beginning.
@@ -66,7 +85,8 @@ inline fault bridge_bytes(socket_address to, const bridge_options& options)
 {
     taken_standard standard;
     if (!standard.take()) return fail(errc::not_found, "stdin, stdout and stderr must be open to bridge them");
-    asio::io_context io(1);
+    bridge_loop loop;
+    asio::io_context& io = *loop;
     const auto bridge = std::make_shared<byte_bridge>(io.get_executor(), standard.input(), standard.output(),
                                                       std::move(to), options.connect_time(), options.limits);
     return run_to_its_end(io, bridge);
@@ -82,7 +102,8 @@ inline fault bridge_messages(http::client_settings to, const bridge_options& opt
     to.reconnect = [policy = policy::exponential().at_most(3)](const reconnect_facts& facts) {
         return policy.delay(facts);
     };
-    asio::io_context io(1);
+    bridge_loop loop;
+    asio::io_context& io = *loop;
     const auto bridge = std::make_shared<message_bridge>(io.get_executor(), make_stdio_transport(options.limits),
                                                          http::make_client_transport(std::move(to)), options.limits);
     return run_to_its_end(io, bridge);

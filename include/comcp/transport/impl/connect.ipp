@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <memory>
@@ -45,6 +46,22 @@ COMCP_DECL tcp_places places_without_look_up(const socket_address& to)
     return out;
 }
 
+/// How many look-ups run in an execution context, waited for or not.
+class look_ups final : public asio::execution_context::service
+{
+public:
+    using key_type = look_ups;
+    static inline asio::execution_context::id id;
+
+    explicit look_ups(asio::execution_context& context) : asio::execution_context::service(context) {}
+    std::atomic<std::size_t> running{0};
+
+private:
+    void shutdown() override {}
+};
+
+COMCP_DECL bool is_looking_up(asio::execution_context& in) { return asio::use_service<look_ups>(in).running != 0; }
+
 /// A look-up that is waited for. The resolver's handler only knows it weakly: a look-up cannot be stopped.
 struct look_up
 {
@@ -59,9 +76,11 @@ struct look_up
 struct look_up_ended
 {
     std::weak_ptr<look_up> of;
+    look_ups* all; // of the context that calls
 
     void operator()(io_error_code failed, const asio::ip::tcp::resolver::results_type& found) const
     {
+        --all->running;
         const auto waiting = of.lock();
         if (!waiting) return;
         waiting->failed = failed;
@@ -105,8 +124,10 @@ COMCP_DECL task<tcp_places> look_up_places(socket_address to, time_point until, 
     asio::ip::tcp::resolver resolver(ex);
     timer clock(ex);
     clock.start(until, end_look_up{waiting.get()});
+    auto& all = asio::use_service<look_ups>(context_of(ex));
+    ++all.running;
     resolver.async_resolve(to.host, std::to_string(to.port), asio::ip::resolver_base::numeric_service,
-                           look_up_ended{waiting});
+                           look_up_ended{waiting, &all});
     co_await waiting->ended.wait();
     const asio::cancellation_state asked = co_await asio::this_coro::cancellation_state;
     throw_if_connecting_was_cancelled(asked);

@@ -9,6 +9,7 @@
 #include <comcp/error.hpp>
 #include <comcp/json/value.hpp>
 #include <comcp/rpc/print.hpp>
+#include <comcp/rpc/scan.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -57,6 +58,14 @@ struct message_bridge::time_up
         self->wake();
     }
 };
+
+/// What is nested too deep is not parsed, but whose it is can be told.
+inline rpc::oversize_facts outline_of(std::string_view text)
+{
+    rpc::oversize_scanner scanner;
+    scanner.feed(text);
+    return scanner.facts();
+}
 
 struct message_bridge::not_read
 {
@@ -182,8 +191,13 @@ COMCP_DECL void message_bridge::relay_to_app(std::string_view text)
 {
     using status = rpc::parsed::status;
     const rpc::parsed& read = from_host_.parse(text);
-    if (read.state == status::not_json || read.state == status::too_deep)
-        return answer_error(nullptr, rpc_code::parse_error, read.why);
+    if (read.state == status::not_json) return answer_error(nullptr, rpc_code::parse_error, read.why);
+    if (read.state == status::too_deep) {
+        const rpc::oversize_facts facts = outline_of(text);
+        if (facts.has_method || !facts.id_known) // what looks like an answer gets none
+            answer_error(facts.id_known ? &facts.id : nullptr, rpc_code::parse_error, read.why);
+        return;
+    }
     if (read.state == status::invalid) {
         if (read.has_method || !read.id_known) // what looks like an answer gets none
             answer_error(read.id_known ? &read.id : nullptr, rpc_code::invalid_request, read.why);
@@ -271,7 +285,7 @@ COMCP_DECL void message_bridge::on_app(transport_event& event)
 {
     switch (event.what) {
     case transport_event::kind::message: return relay_to_host(event.text, event.exchange);
-    case transport_event::kind::oversized: return on_oversized(event);
+    case transport_event::kind::oversized: return on_unread(event.skipped, event.exchange, "over the size limit");
     case transport_event::kind::exchange_failed: return on_failed(event.exchange, event.why);
     case transport_event::kind::exchange_closed: return on_closed(event.exchange);
     case transport_event::kind::closed: return;
@@ -283,13 +297,7 @@ COMCP_DECL void message_bridge::relay_to_host(std::string_view text, exchange_id
     using status = rpc::parsed::status;
     const rpc::parsed& read = from_app_.parse(text);
     if (read.state == status::not_json) return; // no line of it must reach the host
-    if (read.state == status::too_deep) {
-        if (const auto found = calls_.find(static_cast<std::uint64_t>(on)); found != calls_.end()) {
-            app_->complete(on);
-            fail_call(found, "the answer is nested too deep");
-        }
-        return;
-    }
+    if (read.state == status::too_deep) return on_unread(outline_of(text), on, "nested too deep");
     if (read.state != status::batch) {
         if (passes(read, on)) send_to_host(text);
         return settle(on);
@@ -389,22 +397,22 @@ COMCP_DECL void message_bridge::refuse_to_app(const rpc::id& id, std::string_vie
     send_to_app(refusal, hint);
 }
 
-COMCP_DECL void message_bridge::on_oversized(const transport_event& event)
+/// A message that was not kept or not read to its end: what it would have ended ends, and nothing else.
+COMCP_DECL void message_bridge::on_unread(const rpc::oversize_facts& facts, exchange_id on, std::string_view why)
 {
-    const rpc::oversize_facts& facts = event.skipped;
     if (facts.has_method) {
-        if (facts.id_known) refuse_to_app(facts.id, "the message is over the size limit"); // else a notice
+        if (facts.id_known) refuse_to_app(facts.id, "the message is " + std::string(why)); // else a notice
         return;
     }
+    const std::string failure = "the answer is " + std::string(why);
     if (facts.id_known) {
-        if (const auto owed = take_owed(event.exchange, facts.id))
-            answer_error(&*owed, rpc_code::internal_error, "the answer is over the size limit");
-        return settle(event.exchange);
+        if (const auto owed = take_owed(on, facts.id)) answer_error(&*owed, rpc_code::internal_error, failure);
+        return settle(on);
     }
-    const auto found = calls_.find(static_cast<std::uint64_t>(event.exchange));
+    const auto found = calls_.find(static_cast<std::uint64_t>(on));
     if (found == calls_.end()) return;
-    app_->complete(event.exchange);
-    fail_call(found, "the answer is over the size limit");
+    app_->complete(on);
+    fail_call(found, failure);
 }
 
 COMCP_DECL void message_bridge::on_failed(exchange_id on, const fault& why)

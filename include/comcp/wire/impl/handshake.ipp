@@ -17,8 +17,9 @@ namespace comcp::inline COMCP_ABI::wire
 namespace detail
 {
 
-COMCP_DECL void write_icons(std::string& out, const std::vector<icon>& icons)
+COMCP_DECL bool write_icons(std::string& out, const std::vector<icon>& icons)
 {
+    bool finite = true;
     char before = '[';
     for (const icon& each : icons) {
         out += before;
@@ -28,22 +29,25 @@ COMCP_DECL void write_icons(std::string& out, const std::vector<icon>& icons)
         if (!each.mime_type.empty()) write_string(out += R"(,"mimeType":)", each.mime_type);
         if (!each.sizes.empty()) write_json(out += R"(,"sizes":)", each.sizes);
         if (!each.theme.empty()) write_string(out += R"(,"theme":)", each.theme);
-        write_kept(out, each.extra);
+        finite = write_kept(out, each.extra) && finite;
         out += '}';
     }
     out += ']';
+    return finite;
 }
 
-COMCP_DECL void write_kept(std::string& out, const json::object& members, std::string_view without)
+COMCP_DECL bool write_kept(std::string& out, const json::object& members, std::string_view without)
 {
+    bool finite = true;
     for (const json::key_value_pair& item : members) {
         const std::string_view key(item.key().data(), item.key().size());
         if (!without.empty() && key == without) continue;
         out += ',';
         write_string(out, key);
         out += ':';
-        write_value(out, item.value());
+        finite = write_value(out, item.value()) && finite;
     }
+    return finite;
 }
 
 COMCP_DECL void write_identity(std::string& out, const identity& who, revision at)

@@ -146,47 +146,53 @@ public:
         out += '}';
     }
 
-    void write_tool(std::string& out, const tool& item, revision at) const override
+    bool write_tool(std::string& out, const tool& item, revision at) const override
     {
         const bool has_structure = at >= revision::r2025_06_18;
+        bool finite = true;
         write_string(out += R"({"name":)", item.name);
         if (has_structure && !item.title.empty()) write_string(out += R"(,"title":)", item.title);
         if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
         // All revisions require "type":"object" at the root (F-6).
         out += R"(,"inputSchema":)";
         if (item.input_schema.contains("type")) {
-            write_value(out, item.input_schema);
+            finite = write_value(out, item.input_schema);
         } else {
-            write_kept(out += R"({"type":"object")", item.input_schema);
+            finite = write_kept(out += R"({"type":"object")", item.input_schema);
             out += '}';
         }
         if (has_structure && item.output_schema && is_object_schema(*item.output_schema)) {
-            write_value(out += R"(,"outputSchema":)", *item.output_schema);
+            finite = write_value(out += R"(,"outputSchema":)", *item.output_schema) && finite;
         }
-        if (at >= revision::r2025_03_26 && !item.annotations.empty()) write_tool_annotations(out, item.annotations);
-        if (at >= revision::r2025_11_25 && !item.icons.empty()) write_icons(out += R"(,"icons":)", item.icons);
-        if (has_structure && !item.meta.empty()) write_value(out += R"(,"_meta":)", item.meta);
-        write_kept(out, item.extra, at >= revision::r2025_11_25 ? std::string_view() : "execution");
+        if (at >= revision::r2025_03_26 && !item.annotations.empty())
+            finite = write_tool_annotations(out, item.annotations) && finite;
+        if (at >= revision::r2025_11_25 && !item.icons.empty())
+            finite = write_icons(out += R"(,"icons":)", item.icons) && finite;
+        if (has_structure && !item.meta.empty()) finite = write_value(out += R"(,"_meta":)", item.meta) && finite;
+        finite = write_kept(out, item.extra, at >= revision::r2025_11_25 ? std::string_view() : "execution") && finite;
         out += '}';
+        return finite;
     }
 
-    void write_content(std::string& out, const content& block, revision at) const override
+    bool write_content(std::string& out, const content& block, revision at) const override
     {
-        write_block(out, block, at);
+        return write_block(out, block, at);
     }
 
-    void write_tool_result(std::string& out, const tool_result& value, revision at) const override
+    bool write_tool_result(std::string& out, const tool_result& value, revision at) const override
     {
+        bool finite = true;
         out += R"({"content":[)";
         bool comma = false;
         for (const content& block : value.content) {
             if (comma) out += ',';
             comma = true;
-            write_content(out, block, at);
+            finite = write_block(out, block, at) && finite;
         }
         const bool has_structure = at >= revision::r2025_06_18;
         if (value.structured) {
-            const std::string structured = comcp::detail::structured_text(value);
+            std::string structured;
+            finite = comcp::detail::write_structured(structured, value) && finite;
             const bool is_object = value.structured->is_object();
             // Whoever does not get the structured content as it is, or reads only text, must find it in a text (F-8).
             if (value.content.empty() ||
@@ -206,7 +212,7 @@ public:
             out += ']';
         }
         if (value.is_error) out += R"(,"isError":true)";
-        write_result_end(out, value);
+        return write_result_end(out, value) && finite;
     }
 
     void write_text_result(std::string& out, std::string_view text, bool is_error, revision) const override
@@ -215,57 +221,60 @@ public:
         out += is_error ? R"(}],"isError":true})" : "}]}";
     }
 
-    void write_resource(std::string& out, const resource& item, revision at) const override
+    bool write_resource(std::string& out, const resource& item, revision at) const override
     {
         write_string(out += R"({"uri":)", item.uri);
         write_string(out += R"(,"name":)", item.name.empty() ? item.uri : item.name); // required
         write_title(out, item.title, at);
-        write_item_facts(out, item, at);
+        const bool finite = write_item_facts(out, item, at);
         if (item.size) write_integer(out += R"(,"size":)", *item.size);
-        write_item_end(out, item, at);
+        return write_item_end(out, item, at) && finite;
     }
 
-    void write_resource_template(std::string& out, const resource_template& item, revision at) const override
+    bool write_resource_template(std::string& out, const resource_template& item, revision at) const override
     {
         write_string(out += R"({"uriTemplate":)", item.uri_template);
         write_string(out += R"(,"name":)", item.name.empty() ? item.uri_template : item.name); // required
         write_title(out, item.title, at);
-        write_item_facts(out, item, at);
-        write_item_end(out, item, at);
+        const bool finite = write_item_facts(out, item, at);
+        return write_item_end(out, item, at) && finite;
     }
 
-    void write_resource_contents(std::string& out, const resource_contents& item, revision at) const override
+    bool write_resource_contents(std::string& out, const resource_contents& item, revision at) const override
     {
-        write_contents(out, item, at);
+        return write_contents(out, item, at);
     }
 
-    void write_resource_result(std::string& out, const resource_result& value, revision at) const override
+    bool write_resource_result(std::string& out, const resource_result& value, revision at) const override
     {
         out += R"({"contents":)";
-        write_array(out, value.contents, [&](const resource_contents& each) { write_contents(out, each, at); });
-        write_result_end(out, value);
+        const bool finite = write_array(out, value.contents,
+                                        [&](const resource_contents& each) { return write_contents(out, each, at); });
+        return write_result_end(out, value) && finite;
     }
 
-    void write_prompt(std::string& out, const prompt& item, revision at) const override
+    bool write_prompt(std::string& out, const prompt& item, revision at) const override
     {
+        bool finite = true;
         write_string(out += R"({"name":)", item.name);
         write_title(out, item.title, at);
         if (!item.description.empty()) write_string(out += R"(,"description":)", item.description);
         if (!item.arguments.empty()) {
             out += R"(,"arguments":)";
-            write_array(out, item.arguments, [&](const prompt_argument& each) {
+            finite = write_array(out, item.arguments, [&](const prompt_argument& each) {
                 write_string(out += R"({"name":)", each.name);
                 write_title(out, each.title, at);
                 if (!each.description.empty()) write_string(out += R"(,"description":)", each.description);
                 if (each.required) out += R"(,"required":true)";
-                write_kept(out, each.extra);
+                const bool kept = write_kept(out, each.extra);
                 out += '}';
+                return kept;
             });
         }
-        write_item_end(out, item, at);
+        return write_item_end(out, item, at) && finite;
     }
 
-    void write_prompt_result(std::string& out, const prompt_result& value, revision at) const override
+    bool write_prompt_result(std::string& out, const prompt_result& value, revision at) const override
     {
         out += '{';
         if (!value.description.empty()) {
@@ -273,49 +282,53 @@ public:
             out += ',';
         }
         out += R"("messages":)";
-        write_array(out, value.messages, [&](const prompt_message& each) {
+        const bool finite = write_array(out, value.messages, [&](const prompt_message& each) {
             ((out += R"({"role":")") += to_string(each.role)) += R"(","content":)";
-            write_block(out, each.content, at);
-            write_kept(out, each.extra);
+            const bool block = write_block(out, each.content, at);
+            const bool kept = write_kept(out, each.extra);
             out += '}';
+            return block && kept;
         });
-        write_result_end(out, value);
+        return write_result_end(out, value) && finite;
     }
 
-    void write_completion(std::string& out, const completion& value, revision) const override
+    bool write_completion(std::string& out, const completion& value, revision) const override
     {
         if (value.values.size() > max_completions) { // 2024-11-05, completion: at most 100
             completion capped = value;
             capped.cap();
             return write_completion_result(out, capped);
         }
-        write_completion_result(out, value);
+        return write_completion_result(out, value);
     }
 
-    void write_roots(std::string& out, const root_list& roots, revision at) const override
+    bool write_roots(std::string& out, const root_list& roots, revision at) const override
     {
         out += R"({"roots":)";
-        write_array(out, roots, [&](const root& each) {
+        bool finite = write_array(out, roots, [&](const root& each) {
+            bool meta = true;
             write_string(out += R"({"uri":)", each.uri);
             if (!each.name.empty()) write_string(out += R"(,"name":)", each.name);
-            if (at >= revision::r2025_06_18 && !each.meta.empty()) write_value(out += R"(,"_meta":)", each.meta);
-            write_kept(out, each.extra);
+            if (at >= revision::r2025_06_18 && !each.meta.empty()) meta = write_value(out += R"(,"_meta":)", each.meta);
+            const bool kept = write_kept(out, each.extra);
             out += '}';
+            return meta && kept;
         });
-        if (!roots.meta.empty()) write_value(out += R"(,"_meta":)", roots.meta);
-        write_kept(out, roots.extra);
+        if (!roots.meta.empty()) finite = write_value(out += R"(,"_meta":)", roots.meta) && finite;
+        finite = write_kept(out, roots.extra) && finite;
         out += '}';
+        return finite;
     }
 
-    void write_sampling_result(std::string& out, const sampling_result& value, revision at) const override
+    bool write_sampling_result(std::string& out, const sampling_result& value, revision at) const override
     {
-        write_sampling_answer(out, value, at);
+        return write_sampling_answer(out, value, at);
     }
 
-    void write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
+    bool write_elicitation_result(std::string& out, const elicitation_result& value, elicitation_mode asked,
                                   revision at) const override
     {
-        write_elicitation_answer(out, value, asked, at);
+        return write_elicitation_answer(out, value, asked, at);
     }
 
 private:
@@ -325,21 +338,22 @@ private:
     }
 
     template <class Result>
-    static void write_result_end(std::string& out, const Result& value)
+    static bool write_result_end(std::string& out, const Result& value)
     {
-        if (!value.meta.empty()) write_value(out += R"(,"_meta":)", value.meta);
-        write_kept(out, value.extra);
+        bool finite = value.meta.empty() || write_value(out += R"(,"_meta":)", value.meta);
+        finite = write_kept(out, value.extra) && finite;
         out += '}';
+        return finite;
     }
 
-    static void write_completion_result(std::string& out, const completion& value)
+    static bool write_completion_result(std::string& out, const completion& value)
     {
         write_json(out += R"({"completion":{"values":)", value.values);
         if (value.total) write_integer(out += R"(,"total":)", *value.total);
         if (value.has_more) write_bool(out += R"(,"hasMore":)", *value.has_more);
-        write_kept(out, value.values_extra);
+        const bool finite = write_kept(out, value.values_extra);
         out += '}';
-        write_result_end(out, value);
+        return write_result_end(out, value) && finite;
     }
 
     static bool is_object_schema(const json::object& schema)
