@@ -182,7 +182,10 @@ TEST_CASE("every reader takes any JSON, and what it read can be written again", 
             static_cast<void>(codec.write_sampling_params(out, v, nullptr, at));
             static_cast<void>(comcp::check_sampling(v, comcp::client_capabilities(from)));
         });
-        each(comcp::read_sampling_result(from),
+        json::object answer = from;
+        answer["role"] = "user"; // else hardly any is one
+        answer["model"] = "m";
+        each(comcp::read_sampling_result(answer),
              [&](auto& out, auto& v, revision at) { codec.write_sampling_result(out, v, at); });
         each(comcp::read_elicitation_request(from), [&](auto& out, auto& v, revision at) {
             static_cast<void>(codec.write_elicitation_params(out, v, nullptr, at));

@@ -199,7 +199,7 @@ TEST_CASE("roots are written with `_meta` since 2025-06-18", "[wire][H-1]")
     comcp::root first("file:///a", "A");
     first.meta = {{"k", 1}};
     first.extra = {{"x", 2}};
-    const std::vector<comcp::root> roots{first, comcp::root("file:///b")};
+    const comcp::root_list roots{first, comcp::root("file:///b")};
     CHECK(written(&comcp::wire::codec::write_roots, roots, r2) ==
           R"({"roots":[{"uri":"file:///a","name":"A","x":2},{"uri":"file:///b"}]})");
     CHECK(written(&comcp::wire::codec::write_roots, roots, r3) ==
