@@ -201,7 +201,7 @@ comcp::task<void> demonstrate(fs::path self, fs::path root)
     }
     std::cout << '\n';
     const auto used = co_await comcp::as_result(use_filesystem_server(filesystem, root));
-    if (!used) std::cout << "The filesystem server cannot be used here: " << used.error().text << '\n';
+    if (!used) throw std::runtime_error("the filesystem server cannot be used here: " + used.error().text);
 }
 
 /// The repository: the nearest folder around the program that has our headers, else the current one.

@@ -1839,6 +1839,7 @@ public:
     bool complete = true;
     std::string why_partial;           ///< when it is not complete
     std::vector<std::string> problems; ///< items that were left out, and why: the others are good
+    json::object extra;                ///< what stands beside the items of the pages, `_meta` among it; later pages win
 
     auto begin() const { return items.begin(); }
     auto end() const { return items.end(); }
@@ -3773,7 +3774,21 @@ struct progress
     double value = 0;
     std::optional<double> total;
     std::string message;
+    json::object extra{}; ///< members that are not listed here, `_meta` among them
 };
+
+/// Reads the params of notifications/progress; nothing when the value is no number.
+inline std::optional<progress> read_progress(const json::object& from)
+{
+    const auto value = number_member(from, "progress");
+    if (!value) return std::nullopt;
+    progress read;
+    read.value = *value;
+    read.total = number_member(from, "total");
+    if (const auto text = string_member(from, "message")) read.message = *text;
+    read.extra = detail::unknown_members(from, {"progressToken", "progress", "total", "message"});
+    return read;
+}
 
 } // namespace comcp::inline COMCP_ABI
 
@@ -9031,6 +9046,8 @@ public:
     /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has
     /// no room is dropped: answers come first (2025-11-25, progress).
     void progress(double value, std::optional<double> total = {}, std::string message = {});
+    /// The same with further members, for relays.
+    void progress(comcp::progress now);
 
     /// Sends a log message to the client, if it is at or above the level that the client set (info before that); never
     /// waits, and gives way to answers like progress. Must not hold secrets (G-43).
@@ -15349,6 +15366,8 @@ public:
             return std::nullopt;
         }
         bytes_ += size;
+        for (const json::key_value_pair& each : detail::unknown_members(result, {traits::member, "nextCursor"}))
+            list_.extra[each.key()] = each.value();
         for (const json::value& item : *items) {
             if (list_.items.size() >= most_items_) {
                 stop("more than " + std::to_string(most_items_) + " " + std::string(traits::member));
@@ -27699,11 +27718,17 @@ COMCP_DECL std::string context::request_id() const { return std::string(request_
 
 COMCP_DECL void context::progress(double value, std::optional<double> total, std::string message)
 {
-    if (!request_->token || !std::isfinite(value)) return; // JSON has no word for what is not finite
-    comcp::progress notice;
-    notice.value = value;
-    if (total && std::isfinite(*total)) notice.total = total;
-    notice.message = std::move(message);
+    comcp::progress now;
+    now.value = value;
+    now.total = total;
+    now.message = std::move(message);
+    progress(std::move(now));
+}
+
+COMCP_DECL void context::progress(comcp::progress notice)
+{
+    if (!request_->token || !std::isfinite(notice.value)) return; // JSON has no word for what is not finite
+    if (notice.total && !std::isfinite(*notice.total)) notice.total.reset();
     detail::on_session(*environment_, request_, elsewhere_,
                        [request = request_, notice = std::move(notice)](detail::session& owner) {
                            owner.notify_progress(*request, notice.value, [&](std::string& out) {
@@ -33281,15 +33306,11 @@ COMCP_DECL void session::on_progress(const rpc::message& message)
     const auto id = id_param(message, "progressToken");
     pending_call* call = id ? find(*id) : nullptr;
     outbound_run* const run = id && !call ? find_run(*id) : nullptr;
-    const auto value = call || run ? number_member(*message.params, "progress") : std::nullopt;
-    if (!value) return;
+    const auto notice = call || run ? read_progress(*message.params) : std::nullopt;
+    if (!notice) return;
     // Progress restarts the idle clock, never the total (B-11).
     if (call) deadlines_.set(call->idle_, call->idle_after_, deadlines_.now());
-    progress notice;
-    notice.value = *value;
-    notice.total = number_member(*message.params, "total");
-    if (const auto text = string_member(*message.params, "message")) notice.message = *text;
-    call ? call->on_progress(notice) : run->progressed(notice);
+    call ? call->on_progress(*notice) : run->progressed(*notice);
 }
 
 COMCP_DECL pending_call* session::find(const rpc::id& id) const
@@ -38652,6 +38673,7 @@ public:
         write_number(out += R"(,"progress":)", now.value);
         if (now.total) write_number(out += R"(,"total":)", *now.total);
         if (at >= revision::r2025_03_26 && !now.message.empty()) write_string(out += R"(,"message":)", now.message);
+        write_kept(out, now.extra);
         out += '}';
     }
 

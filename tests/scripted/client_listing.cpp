@@ -60,6 +60,15 @@ TEST_CASE("All pages are read, and the cursor is sent back as it came")
     CHECK(s.peer.quiet());
 }
 
+TEST_CASE("What stands beside the items of pages is kept, and what later pages say of it counts")
+{
+    client_stage s;
+    auto list = s.start(s.client.list_tools());
+    s.peer.expect("tools/list").reply(R"({"tools":[],"nextCursor":"n","x":1,"y":2,"_meta":{"k":1}})");
+    s.peer.expect("tools/list").reply(R"({"tools":[],"y":3})");
+    CHECK(list.value().extra == parse(R"({"x":1,"y":3,"_meta":{"k":1}})"));
+}
+
 TEST_CASE("An empty cursor is a cursor [72]")
 {
     client_stage s;

@@ -3,6 +3,8 @@
 #include "script.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <string>
 
 using namespace script;
 
@@ -35,6 +37,17 @@ std::string progress_line(int i)
     return R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":)" +
            std::to_string(i) + "}}";
 }
+
+#if defined(__OPTIMIZE__)
+/// The memory of this process.
+long resident_kib()
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
+    return 0;
+}
+#endif
 
 /// A callback's coroutine that takes its time.
 comcp::task<void> note_down_slowly(std::vector<double>* seen, double value, int* at_work)
@@ -296,6 +309,7 @@ TEST_CASE("A flood of notices before an answer is held by nobody")
     auto call = s.start(s.client.call("a", comcp::args(), options));
 #if defined(__OPTIMIZE__)
     const int flood = 500'000; // of each of the two kinds
+    const long before = resident_kib();
 #else
     const int flood = 50'000; // with sanitizers the whole million takes more than half a minute
 #endif
@@ -306,6 +320,9 @@ TEST_CASE("A flood of notices before an answer is held by nobody")
     }
     s.peer.say(R"({"jsonrpc":"2.0","id":2,"result":{"content":[]}})");
     CHECK(call.succeeded());
+#if defined(__OPTIMIZE__)
+    CHECK(resident_kib() - before <= 2048);
+#endif
     CHECK(s.client.statistics().received == std::size_t(flood) * 2 + 2); // with both answers
     CHECK(s.client.statistics().dropped_notices >= std::size_t(flood) - 1'000);
     s.advance(1h);

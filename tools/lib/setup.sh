@@ -83,6 +83,7 @@ comcp_setup_collect() # GROUP
         comcp_setup_need libboost-dev comcp_setup_has_header boost/describe.hpp
         comcp_setup_need libboost-json-dev comcp_setup_has_boost_json
         comcp_setup_need catch2 comcp_setup_has_header catch2
+        comcp_setup_need libcpp-httplib-dev comcp_setup_has_header httplib.h
         ;;
     checks)
         comcp_setup_need python3 comcp_setup_has python3
@@ -92,7 +93,6 @@ comcp_setup_collect() # GROUP
         comcp_setup_need libclang-rt-19-dev comcp_setup_has_clang_runtime
         comcp_setup_need shellcheck comcp_setup_has shellcheck
         comcp_setup_need ccache comcp_setup_has ccache
-        comcp_setup_need libcpp-httplib-dev comcp_setup_has_header httplib.h
         ;;
     interop)
         comcp_setup_need nodejs comcp_setup_has node

@@ -36,6 +36,7 @@ public:
     bool complete = true;
     std::string why_partial;           ///< when it is not complete
     std::vector<std::string> problems; ///< items that were left out, and why: the others are good
+    json::object extra;                ///< what stands beside the items of the pages, `_meta` among it; later pages win
 
     auto begin() const { return items.begin(); }
     auto end() const { return items.end(); }

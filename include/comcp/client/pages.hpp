@@ -8,6 +8,7 @@
 #include <comcp/json/value.hpp>
 #include <comcp/limits.hpp>
 #include <comcp/protocol/methods.hpp>
+#include <comcp/protocol/read.hpp>
 #include <comcp/result.hpp>
 
 #include <cstddef>
@@ -81,6 +82,8 @@ public:
             return std::nullopt;
         }
         bytes_ += size;
+        for (const json::key_value_pair& each : detail::unknown_members(result, {traits::member, "nextCursor"}))
+            list_.extra[each.key()] = each.value();
         for (const json::value& item : *items) {
             if (list_.items.size() >= most_items_) {
                 stop("more than " + std::to_string(most_items_) + " " + std::string(traits::member));

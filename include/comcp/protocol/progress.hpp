@@ -4,6 +4,8 @@
 // grow is sure. Not for clocks: that progress restarts the idle time is decided by the session.
 #pragma once
 
+#include <comcp/json/value.hpp>
+#include <comcp/protocol/read.hpp>
 #include <comcp/rpc/id.hpp>
 
 #include <optional>
@@ -21,6 +23,20 @@ struct progress
     double value = 0;
     std::optional<double> total;
     std::string message;
+    json::object extra{}; ///< members that are not listed here, `_meta` among them
 };
+
+/// Reads the params of notifications/progress; nothing when the value is no number.
+inline std::optional<progress> read_progress(const json::object& from)
+{
+    const auto value = number_member(from, "progress");
+    if (!value) return std::nullopt;
+    progress read;
+    read.value = *value;
+    read.total = number_member(from, "total");
+    if (const auto text = string_member(from, "message")) read.message = *text;
+    read.extra = detail::unknown_members(from, {"progressToken", "progress", "total", "message"});
+    return read;
+}
 
 } // namespace comcp::inline COMCP_ABI

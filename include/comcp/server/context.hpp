@@ -49,6 +49,8 @@ public:
     /// Reports progress, if the client asked for it; never waits. Values must rise. A notice for which the output has
     /// no room is dropped: answers come first (2025-11-25, progress).
     void progress(double value, std::optional<double> total = {}, std::string message = {});
+    /// The same with further members, for relays.
+    void progress(comcp::progress now);
 
     /// Sends a log message to the client, if it is at or above the level that the client set (info before that); never
     /// waits, and gives way to answers like progress. Must not hold secrets (G-43).

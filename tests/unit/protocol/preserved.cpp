@@ -185,6 +185,10 @@ TEST_CASE("Members that are not known are kept at every level of questions and n
            });
     passes(R"({"roots":[{"uri":"file:///a","name":"A",)" META "}]," META "}",
            [](const json::object& from, std::string& out) { codec.write_roots(out, comcp::read_roots(from), newest); });
+    passes(R"({"progressToken":7,"progress":0.5,"total":2,"message":"m",)" META "}",
+           [](const json::object& from, std::string& out) {
+               codec.write_progress_params(out, comcp::progress_token(7), comcp::read_progress(from).value(), newest);
+           });
     passes(R"({"level":"info","logger":"l","data":{"a":{}},)" META "}", [](const json::object& from, std::string& out) {
         codec.write_log_params(out, comcp::read_log_message(from), newest);
     });

@@ -114,11 +114,17 @@ COMCP_DECL std::string context::request_id() const { return std::string(request_
 
 COMCP_DECL void context::progress(double value, std::optional<double> total, std::string message)
 {
-    if (!request_->token || !std::isfinite(value)) return; // JSON has no word for what is not finite
-    comcp::progress notice;
-    notice.value = value;
-    if (total && std::isfinite(*total)) notice.total = total;
-    notice.message = std::move(message);
+    comcp::progress now;
+    now.value = value;
+    now.total = total;
+    now.message = std::move(message);
+    progress(std::move(now));
+}
+
+COMCP_DECL void context::progress(comcp::progress notice)
+{
+    if (!request_->token || !std::isfinite(notice.value)) return; // JSON has no word for what is not finite
+    if (notice.total && !std::isfinite(*notice.total)) notice.total.reset();
     detail::on_session(*environment_, request_, elsewhere_,
                        [request = request_, notice = std::move(notice)](detail::session& owner) {
                            owner.notify_progress(*request, notice.value, [&](std::string& out) {

@@ -79,15 +79,11 @@ COMCP_DECL void session::on_progress(const rpc::message& message)
     const auto id = id_param(message, "progressToken");
     pending_call* call = id ? find(*id) : nullptr;
     outbound_run* const run = id && !call ? find_run(*id) : nullptr;
-    const auto value = call || run ? number_member(*message.params, "progress") : std::nullopt;
-    if (!value) return;
+    const auto notice = call || run ? read_progress(*message.params) : std::nullopt;
+    if (!notice) return;
     // Progress restarts the idle clock, never the total (B-11).
     if (call) deadlines_.set(call->idle_, call->idle_after_, deadlines_.now());
-    progress notice;
-    notice.value = *value;
-    notice.total = number_member(*message.params, "total");
-    if (const auto text = string_member(*message.params, "message")) notice.message = *text;
-    call ? call->on_progress(notice) : run->progressed(notice);
+    call ? call->on_progress(*notice) : run->progressed(*notice);
 }
 
 COMCP_DECL pending_call* session::find(const rpc::id& id) const

@@ -134,6 +134,7 @@ public:
         write_number(out += R"(,"progress":)", now.value);
         if (now.total) write_number(out += R"(,"total":)", *now.total);
         if (at >= revision::r2025_03_26 && !now.message.empty()) write_string(out += R"(,"message":)", now.message);
+        write_kept(out, now.extra);
         out += '}';
     }
 
