@@ -92,8 +92,10 @@ public:
     {
         verdict out;
         const judged seen(head);
-        for (std::size_t i = 0; i < judged::singles.size(); ++i)
-            if (seen.of[i].count > 1) return refuse(out, 400, judged::singles[i]);
+        for (std::size_t i = 0; i < seen.of.size(); ++i) {
+            const std::string_view twice = judged::rows[i].twice;
+            if (seen.of[i].count > 1 && !twice.empty()) return refuse(out, 400, twice);
+        }
 
         const std::string_view host = seen[judged::host].value;
         if (!(settings_.loopback && is_usual_loopback(host))) {
@@ -149,30 +151,34 @@ private:
     struct judged
     {
         enum which : std::size_t { host, origin, type, authorization, session, event, version, accept, expect };
-        static constexpr std::array<std::string_view, 9> names = {
-            "Host",           "Origin",        "Content-Type",         "Authorization",
-            "Mcp-Session-Id", "Last-Event-ID", "MCP-Protocol-Version", "Accept",
-            "Expect"};
-        /// Two values for one meaning: whoever else looks at the request may take the other one.
-        static constexpr std::array<std::string_view, 7> singles = {"more than one Host",
-                                                                    "more than one Origin",
-                                                                    "more than one Content-Type",
-                                                                    "more than one Authorization",
-                                                                    "more than one Mcp-Session-Id",
-                                                                    "more than one Last-Event-ID",
-                                                                    "more than one MCP-Protocol-Version"};
+        struct row
+        {
+            std::string_view name;
+            std::string_view twice; // two values for one meaning: others may take the other one; empty: a list
+        };
+        static constexpr auto rows = std::to_array<row>({
+            {"Host", "more than one Host"},
+            {"Origin", "more than one Origin"},
+            {"Content-Type", "more than one Content-Type"},
+            {"Authorization", "more than one Authorization"},
+            {"Mcp-Session-Id", "more than one Mcp-Session-Id"},
+            {"Last-Event-ID", "more than one Last-Event-ID"},
+            {"MCP-Protocol-Version", "more than one MCP-Protocol-Version"},
+            {"Accept", {}},
+            {"Expect", {}},
+        });
 
         explicit judged(const fields& head)
         {
             for (const field& each : head) {
-                for (std::size_t i = 0; i < names.size(); ++i) {
-                    if (same_name(each.name, names[i]) && of[i].count++ == 0) of[i].value = each.value;
+                for (std::size_t i = 0; i < rows.size(); ++i) {
+                    if (same_name(each.name, rows[i].name) && of[i].count++ == 0) of[i].value = each.value;
                 }
             }
         }
         const fields::named& operator[](which one) const { return of[one]; }
 
-        std::array<fields::named, names.size()> of{};
+        std::array<fields::named, rows.size()> of{};
     };
 
     static verdict& refuse(verdict& out, int status, std::string_view text)

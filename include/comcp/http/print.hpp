@@ -52,14 +52,7 @@ inline result<void> check_fields(const fields& list)
 
 inline void write_field(std::string& out, std::string_view name, std::string_view value)
 {
-    const std::size_t begin = out.size();
-    out.resize(begin + name.size() + value.size() + 4);
-    char* at = std::copy(name.begin(), name.end(), out.data() + begin);
-    *at++ = ':';
-    *at++ = ' ';
-    at = std::copy(value.begin(), value.end(), at);
-    *at++ = '\r';
-    *at = '\n';
+    out.append(name).append(": ", 2).append(value).append("\r\n", 2);
 }
 
 inline void write_fields(std::string& out, const fields& list, const framing& body, bool keep_alive)
